@@ -8,6 +8,7 @@
 //! input/jsonl.rs      JSON lines
 //! input/raw_text.rs   raw text
 //! input/sentences.rs  the loop that reads sentences, and with --lenient skips some
+//! input/rules.rs      files of rules
 //! input/tagging.rs    tags for untagged sentences
 //! input/familiarity.rs  warnings about text in another script or language
 //! ```
@@ -17,6 +18,7 @@ mod jsonl;
 mod model;
 mod raw_text;
 mod recognise;
+mod rules;
 mod sentences;
 mod source;
 mod tagging;
@@ -33,6 +35,7 @@ use tutte_trees::TreeSet;
 pub(crate) use self::familiarity::warn_unfamiliar;
 pub(crate) use self::jsonl::json_lines;
 pub(crate) use self::model::ModelSource;
+pub(crate) use self::rules::read_rules;
 pub(crate) use self::sentences::Sentences;
 pub(crate) use self::source::{ByteCounter, InputArgs, InputKind};
 pub(crate) use self::tagging::{Tagged, note_untagged};

@@ -161,6 +161,19 @@ impl Compact {
         Self { scale, bytes: Bytes::Owned(cells) }
     }
 
+    /// Multiplies all weights by a positive factor.
+    ///
+    /// ```
+    /// use tutte_linear::{Compact, Weights};
+    ///
+    /// let weights = Compact::new(&[0.5, -2.0]);
+    /// let half = weights.clone().scaled_by(0.5);
+    /// assert_eq!((half.cells(), half.scale()), (weights.cells(), 1.0 / 127.0));
+    /// ```
+    pub fn scaled_by(self, factor: f32) -> Self {
+        Self { scale: self.scale * factor, ..self }
+    }
+
     /// Wraps weights inside a model file. The range must lie inside of it.
     pub fn in_file(file: &Arc<Content>, range: Range<usize>, scale: f32) -> Self {
         debug_assert!(range.start <= range.end && range.end <= file.len());

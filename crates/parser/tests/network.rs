@@ -4,8 +4,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tutte::active::{SentenceUncertainty, Unit, questions};
 use tutte::learn::network::{EncoderSource, NetworkEvent, NetworkTraining, train_network};
 use tutte::learn::{Ending, Event, Recipe, best_path, mix, train_pipeline};
+use tutte::rules::RuleSet;
+use tutte::weak::WeakData;
 use tutte::{
     About, AnnotationOptions, Calibrator, Constraints, Method, Model, ModelFile, Parser,
     ParserModel, Pipeline, Sentence, TagSource, TreeSet,
@@ -360,14 +363,22 @@ fn tiny_encoder(name: &str) -> EncoderSource {
 
 #[test]
 fn an_interrupted_training_is_resumed_to_the_same_bytes() {
-    let encoder = tiny_encoder("resumed-encoder");
-    let training = NetworkTraining::new().with_batch(60);
+    let plain = NetworkTraining::new().with_batch(60);
+    resumes("plain", plain.clone(), treebank);
+    resumes("few", plain.clone().with_accumulated_batches(3).with_sorted_batches(true), treebank);
+    resumes("rules", plain.with_accumulated_batches(2).with_rules(rules()), half_raw);
+}
+
+/// Checks that a training resumes to the same bytes, with another number of threads.
+fn resumes(name: &str, training: NetworkTraining, treebank: fn() -> Vec<Sentence>) {
+    let encoder = tiny_encoder(&format!("resumed-{name}"));
+    let place = |file: &str| place(&format!("{name}-{file}"));
     let recipe = |name: &str, threads: usize| {
         let recipe = Recipe::new().with_encoder(encoder.clone()).with_threads(threads);
         let recipe = recipe.with_network_training(training.clone());
         recipe.with_passes(3).with_output(place(name))
     };
-    let dev = || treebank()[..5].to_vec();
+    let dev = || crate::treebank()[..5].to_vec();
     let whole = recipe("whole.tutte", 1);
     train_pipeline(treebank(), dev(), &whole, &mut ()).expect("a model");
 
@@ -479,6 +490,113 @@ fn a_network_learns_from_a_teacher() {
     assert!(losses[11] < 0.8 * losses[0], "{losses:?}");
 }
 
+fn rules() -> RuleSet {
+    let text = "\
+det: DET <- nearest PROPN  head right  90%
+root: VERB <- ROOT  0.8..1
+subject: PROPN <- VERB  head right  40% of words
+leaf: * <- PUNCT  never
+";
+    RuleSet::parse("rules", text).expect("rules")
+}
+
+/// Returns the treebank with the heads of every second sentence left out.
+fn half_raw() -> Vec<Sentence> {
+    let mut treebank = treebank();
+    for sentence in treebank.iter_mut().step_by(2) {
+        sentence.set_heads(&[None; 6]).expect("heads");
+        sentence.set_deprels(&["_"; 6]).expect("labels");
+    }
+    treebank
+}
+
+/// Returns the expectation of each rule that has a share.
+fn expectations(model: &ParserModel, raw: &[Sentence]) -> Vec<f64> {
+    let WeakData { constraints, arcs, .. } = WeakData::of_rules(&rules(), raw, model.tree_set);
+    let mut sums = vec![0.0; constraints.len()];
+    let mut parser = Parser::new(model);
+    for (sentence, matches) in raw.iter().zip(arcs) {
+        let distribution = parser.distribution(sentence).expect("a distribution");
+        for (head, word, rule) in matches {
+            sums[rule] += distribution.arcs().marginals()[(head, word)];
+        }
+    }
+    sums.iter().zip(&constraints).map(|(sum, constraint)| sum / constraint.of).collect()
+}
+
+#[test]
+fn rules_alone_move_a_network_to_their_targets() {
+    let mut raw = treebank();
+    for sentence in &mut raw {
+        sentence.set_heads(&[None; 6]).expect("heads");
+        sentence.set_deprels(&["_"; 6]).expect("labels");
+    }
+    let set = TreeSet::NonProjectiveSingleRoot;
+    for (source, rate) in [(EncoderSource::Scratch, 3e-4), (tiny_encoder("ruled-encoder"), 1e-3)] {
+        let trained = |rate: f32, epochs: usize, threads: usize| {
+            let options = short().with_epochs(epochs).with_batch(80).with_rates(rate, rate);
+            let options = options.with_rules(rules()).with_threads(threads);
+            train_network(&raw, &[], set, &source, &options, &mut ()).expect("a model")
+        };
+        let before = expectations(&trained(1e-9, 1, 1), &raw);
+        let model = trained(rate, 60, 2);
+        let after = expectations(&model, &raw);
+        let seen = format!("{source:?}: {before:?}, {after:?}");
+        assert!(before[0] < 0.6 && before[1] < 0.6 && before[2] < 0.3, "{seen}");
+        assert!((after[0] - 0.9).abs() < 0.05 && (after[2] - 0.4).abs() < 0.05, "{seen}");
+        assert!((0.75..=1.0).contains(&after[1]), "{seen}");
+        // What never happens is impossible, also in the parser.
+        assert!(model.rules.is_some() && after[3] == 0.0, "{seen}");
+        let [one, three] = [1, 3].map(|threads| expectations(&trained(rate, 5, threads), &raw));
+        assert_eq!(one, three, "threads change nothing");
+    }
+}
+
+#[test]
+fn a_network_learns_from_trees_and_rules_together() {
+    let encoder = tiny_encoder("half-ruled-encoder");
+    let options = short().with_rules(rules()).with_accumulated_batches(2);
+    let losses = losses(&half_raw(), &encoder, &options);
+    assert!(losses[11] < 0.8 * losses[0], "{losses:?}");
+
+    // Through the recipe, to a model file. Raw sentences alone are enough.
+    let output = place("ruled.tutte");
+    let recipe = Recipe::new().with_encoder(encoder.clone()).with_output(&output).with_passes(3);
+    let recipe = recipe.with_network_training(short().with_rules(rules()));
+    let raw: Vec<Sentence> = half_raw().into_iter().step_by(2).collect();
+    train_pipeline(raw.clone(), Vec::new(), &recipe, &mut ()).expect("a model");
+    let file = ModelFile::open(&output).expect("a model");
+    assert!(
+        file.about.training.iter().any(|(name, value)| name == "rule det" && value.contains("90%"))
+    );
+    let model = file.model.require_parser().expect("a parser");
+    assert_eq!(model.rules.as_ref().expect("rules").len(), 1);
+    let parsed = Parser::new(model).parse(&raw[0]).expect("a tree");
+    assert!(parsed.tree.heads().iter().all(|head| *head != 6), "nothing depends on punctuation");
+
+    let both = recipe.with_features_too();
+    let message = train_pipeline(half_raw(), Vec::new(), &both, &mut ()).unwrap_err().to_string();
+    assert!(message.contains("features do not learn from rules"), "{message}");
+}
+
+#[test]
+fn a_step_of_several_batches_is_a_step_of_one_large_batch() {
+    let encoder = tiny_encoder("accumulated-encoder");
+    let losses = |options: NetworkTraining| {
+        let options = options.with_epochs(3).with_frozen_encoder(true);
+        losses(&treebank(), &encoder, &options)
+    };
+    let large = losses(short().with_batch(1000));
+    let several = short().with_batch(50).with_accumulated_batches(100);
+    for found in [losses(several.clone()), losses(several.with_sorted_batches(true))] {
+        // Sums are rounded in another order. The optimizer makes more of that in later steps.
+        assert!((found[0] - large[0]).abs() < 1e-5 * large[0], "{found:?} {large:?}");
+        assert!((found[2] - large[2]).abs() < 1e-2 * large[2], "{found:?} {large:?}");
+    }
+    let steps = losses(short().with_batch(50));
+    assert!(steps[2] < 0.9 * large[2], "{steps:?} {large:?}");
+}
+
 #[test]
 fn settings_that_cannot_be_are_errors() {
     let encoder = EncoderSource::Scratch;
@@ -487,6 +605,9 @@ fn settings_that_cannot_be_are_errors() {
         (training().with_objective("risk(0)".parse().expect("an objective")), "gamma is 0"),
         (training().with_epochs(0), "one epoch"),
         (training().with_rates(0.1, f32::NAN), "the rate is NaN"),
+        (training().with_accumulated_batches(0), "at least one batch"),
+        (training().with_rules_weight(f64::NAN), "the weight of rules is NaN"),
+        (training().with_rules(rules()), "add raw sentences"),
         (training().with_encoder_outside(true), "freeze it"),
         (training().with_frozen_encoder(true).with_encoder_outside(true), "in a folder"),
     ] {
@@ -519,11 +640,15 @@ fn an_observer_stops_a_training() {
 
 /// Returns a model of features and a model of a network, of the same treebank.
 fn two_models(name: &str) -> [Model<tutte::Compact>; 2] {
+    two_models_of(name, &treebank())
+}
+
+fn two_models_of(name: &str, treebank: &[Sentence]) -> [Model<tutte::Compact>; 2] {
     let encoder = tiny_encoder(&format!("{name}-encoder"));
     let network = Recipe::new().with_encoder(encoder).with_network_training(short());
     [Recipe::new().with_passes(2), network].map(|recipe| {
         let recipe = recipe.with_tree_set(TreeSet::ProjectiveSingleRoot);
-        train_pipeline(treebank(), Vec::new(), &recipe, &mut ()).expect("a model").model
+        train_pipeline(treebank.to_vec(), Vec::new(), &recipe, &mut ()).expect("a model").model
     })
 }
 
@@ -600,6 +725,204 @@ fn features_and_a_network_answer_every_question_together() {
     ) {
         assert_eq!(gold.heads(), parsed.heads());
     }
+}
+
+/// Returns the treebank with other tags of names.
+fn retagged() -> Vec<Sentence> {
+    let retag = |sentence: &Sentence| sentence.as_str().replace("\tPROPN\t", "\tX\t").parse();
+    treebank().iter().map(retag).collect::<Result<_, _>>().expect("sentences")
+}
+
+#[test]
+fn a_joined_model_takes_the_better_tags() {
+    let [features, network] = two_models("tags");
+    let [worse_features, worse_network] = two_models_of("worse-tags", &retagged());
+    let held_out = &treebank()[..8];
+    let upos = |sentences: &[Sentence]| -> Vec<String> {
+        let words = sentences.iter().flat_map(Sentence::words);
+        words.map(|word| word.upos().to_owned()).collect()
+    };
+    for (features, network, by_tagger) in [
+        (&features, &worse_network, true),
+        (&worse_features, &network, false),
+        (&worse_features, &worse_network, false),
+    ] {
+        let mixed = mix(features, network, held_out, 2).expect("a mixture");
+        let tags = mixed.tags.expect("two taggers");
+        assert_eq!(tags.is_tagger_better(), by_tagger, "{tags}");
+        assert_eq!(tags.words, 48);
+        let path = place("tagged.tutte");
+        mixed.model.save(&path, &About::default()).expect("a file");
+        let model = ModelFile::open(&path).expect("a model").model;
+        let scorer = model.require_parser().expect("a parser").network.as_ref();
+        assert_eq!(scorer.expect("a network").has_tags(), !by_tagger);
+        assert!(model.finds_tags());
+        let pipeline = Pipeline::new(&model).with_tags(TagSource::Model);
+        let found = upos(&pipeline.parse_words(held_out, 1).expect("trees"));
+        let right = found.iter().zip(upos(held_out)).filter(|(found, gold)| *found == gold).count();
+        assert_eq!(right, if by_tagger { tags.tagger } else { tags.network });
+        // The source of tags is that of their probabilities, too.
+        let mut annotator = pipeline.annotator();
+        let mut sentence = held_out[0].clone();
+        let readings = annotator.tag(&mut sentence).expect("tags");
+        let soft = annotator.soft_tags(&sentence, &readings, 0.0).expect("tags").expect("tags");
+        let has_x = soft[0].iter().any(|tag| tag.upos == "X");
+        assert_eq!(has_x, !by_tagger && std::ptr::eq(network, &worse_network));
+        // Files of models that leave tags to their tagger are not read by programs that would not.
+        let mut without_factors = mixed.model.clone();
+        let parser = without_factors.parser.as_mut().expect("a parser");
+        parser.second_pass.as_mut().expect("a second pass").factors = None;
+        without_factors.save(&path, &About::default()).expect("a file");
+        let format = ModelFile::open(&path).expect("a model").format;
+        assert_eq!(format, if by_tagger { 7 } else { 6 });
+    }
+    // Without gold tags, and without a tagger, there is no choice.
+    let [mut alone, mut other] = [features.clone(), network.clone()];
+    (alone.tagger, other.tagger) = (None, None);
+    assert_eq!(mix(&alone, &other, held_out, 1).expect("a mixture").tags, None);
+}
+
+/// Returns log p of the trees of held-out sentences per word, as a model finds it in use.
+fn log_likelihood(model: &Model<tutte::Compact>, held_out: &[Sentence]) -> f64 {
+    let pipeline = Pipeline::new(model).with_tags(TagSource::Model).with_readings(1);
+    let mut annotator = pipeline.annotator();
+    let mut sum = 0.0;
+    for sentence in held_out {
+        let mut tagged = sentence.clone();
+        annotator.tag(&mut tagged).expect("tags");
+        let parser = annotator.parser().expect("a parser");
+        let distribution = parser.distribution(&tagged).expect("a distribution");
+        sum += distribution.log_prob_in(sentence).expect("a tree");
+    }
+    sum / held_out.iter().map(Sentence::len).sum::<usize>() as f64
+}
+
+/// Returns the treebank with other heads of some words, which no word tells.
+fn noisy() -> Vec<Sentence> {
+    let mut sentences: Vec<Sentence> = [treebank(), treebank(), treebank()].concat();
+    for (at, sentence) in sentences.iter_mut().enumerate() {
+        let heads = match (at * 7 + at / 20 * 3) % 10 {
+            0..5 => [2, 0, 5, 5, 2, 2],
+            5..7 => [2, 0, 4, 5, 2, 2],
+            7..9 => [2, 0, 5, 3, 2, 5],
+            _ => [5, 0, 5, 5, 2, 2],
+        };
+        sentence.set_heads(&heads.map(Some)).expect("heads");
+    }
+    sentences
+}
+
+#[test]
+fn factors_refine_the_sum_of_features_and_a_network() {
+    let treebank = noisy();
+    let [features, network] = two_models_of("refined", &treebank[..40]);
+    let first = mix(&features, &network, &treebank[40..], 1).expect("a mixture");
+    let mut held_out = treebank[40..].to_vec();
+    // In use, gold arcs may not be candidates.
+    held_out.retain(|one| log_likelihood(&first.model, std::slice::from_ref(one)).is_finite());
+    assert!(held_out.len() > 10);
+    let held_out = &held_out;
+    let mixed = mix(&features, &network, held_out, 1).expect("a mixture");
+    let found = mixed.factors.expect("factors");
+    assert_eq!(mix(&features, &network, held_out, 3).expect("a mixture").factors, Some(found));
+    assert!(found.weight > 0.0);
+    // What was measured is what is used.
+    let used = log_likelihood(&mixed.model, held_out);
+    assert!((used - found.log_likelihood).abs() < 1e-5, "{used} {found:?}");
+    let mut without = mixed.model.clone();
+    let parser = without.parser.as_mut().expect("a parser");
+    parser.second_pass.as_mut().expect("a second pass").factors = None;
+    let used = log_likelihood(&without, held_out);
+    assert!((used - mixed.log_likelihoods[0]).abs() < 1e-5, "{used} {:?}", mixed.log_likelihoods);
+    assert!(found.log_likelihood > used, "the weight is the best one");
+}
+
+#[test]
+fn a_joined_model_with_factors_answers_every_question() {
+    let treebank = noisy();
+    let [features, network] = two_models_of("questions", &treebank[..40]);
+    let held_out = &treebank[40..];
+    let mixed = mix(&features, &network, held_out, 2).expect("a mixture");
+    let path = place("questions.tutte");
+    mixed.model.save(&path, &About::default()).expect("a file");
+    let model = ModelFile::open(&path).expect("a model").model;
+    let parser_model = model.require_parser().expect("a parser");
+    let factors = |model: &ParserModel<tutte::Compact>| {
+        let factors = model.second_pass.as_ref().and_then(|second| second.factors.clone());
+        let factors = factors.expect("factors");
+        (
+            tutte::Weights::scale(factors.weights()),
+            tutte::Weights::cells(factors.weights()).to_vec(),
+        )
+    };
+    assert_eq!(factors(parser_model), factors(mixed.model.require_parser().expect("a parser")));
+    let sentence = &held_out[3];
+    let mut plain = parser_model.clone();
+    plain.second_pass.as_mut().expect("a second pass").factors = None;
+    let mut parser = Parser::new(parser_model);
+    let scores = parser.scores(sentence).expect("scores").clone();
+    assert_ne!(&scores, Parser::new(&plain).scores(sentence).expect("scores"), "factors count");
+    // A batch does not change a bit.
+    parser.prepare(held_out);
+    assert_eq!(&scores, parser.scores(sentence).expect("scores"));
+
+    let set = parser_model.tree_set;
+    let distribution = parser.distribution(sentence).expect("a distribution");
+    for word in 1..=sentence.len() {
+        let total: f64 = distribution.head_probs(word).expect("a word").iter().sum();
+        assert!((total - 1.0).abs() < 1e-9, "{total}");
+        let heads = (0..=sentence.len()).filter(|head| *head != word);
+        let all: f64 = heads.map(|head| distribution.arc_probs()[(head, word)]).sum();
+        assert!((all - 1.0).abs() < 1e-9, "with the arcs that were left out: {all}");
+    }
+    let best = distribution.kbest(8);
+    assert!(best.windows(2).all(|pair| pair[0].log_prob >= pair[1].log_prob));
+    let known: f64 = best.iter().map(|tree| tree.log_prob.exp()).sum();
+    assert!(known > 0.3 && known < 1.0 + 1e-9, "{known}");
+    let samples = distribution.samples(2000, 7);
+    assert!(samples.iter().all(|tree| tree.tree().check_in(set).is_ok()));
+    for (head, word) in [(5, 3), (4, 3), (3, 4)] {
+        let share = samples.iter().filter(|tree| tree.tree().head(word) == Some(head)).count();
+        let expected = distribution.arcs().marginals()[(head, word)];
+        assert!((share as f64 / 2000.0 - expected).abs() < 0.05, "{share} {expected}");
+    }
+    // Any head can be kept, also one that the pruner of the features would leave out.
+    for (head, word) in [(5, 4), (1, 6), (0, 1)] {
+        let constraints = Constraints::new().require_arc(head, word).forbid_arc(2, 5);
+        let given = parser.analyse(sentence, &constraints).expect("a tree");
+        assert_eq!(given.parse.tree.head(word), Some(head));
+        assert_ne!(given.parse.tree.head(5), Some(2));
+        let trees = given.distribution.kbest(3);
+        assert!(trees.iter().all(|tree| tree.tree.tree().head(word) == Some(head)));
+    }
+    // Questions to annotators, calibration, and the pipeline from raw text.
+    let pool: Vec<SentenceUncertainty> = held_out
+        .iter()
+        .map(|sentence| {
+            let distribution = parser.distribution(sentence).expect("a distribution");
+            SentenceUncertainty::new(sentence, &distribution, false).expect("an uncertainty")
+        })
+        .collect();
+    let asked = questions(&pool, Unit::Word, 5, false);
+    assert!(asked.len() == 5 && asked.windows(2).all(|pair| pair[0].entropy >= pair[1].entropy));
+    let pipeline = Pipeline::new(&model).with_tags(TagSource::Model);
+    for calibrator in
+        [Calibrator::of(&pipeline, held_out, 2), Calibrator::of_text(&pipeline, held_out, 2)]
+    {
+        let (temperature, _) =
+            calibrator.expect("held-out trees").fit(Method::Isotonic).expect("a calibration");
+        assert!(temperature.is_finite() && temperature > 0.0);
+    }
+    let parsed = Pipeline::new(&model).parse_text("Ada sees the old Bo.", 1).expect("trees");
+    assert!(parsed[0].len() == 6 && parsed[0].tree().is_ok());
+    // In every tree set.
+    for tree_set in TreeSet::ALL {
+        let mut parser = Parser::new(parser_model).with_tree_set(tree_set);
+        let tree = parser.parse(sentence).expect("a tree").tree;
+        assert!(tree.check_in(tree_set).is_ok());
+    }
+    let one: Sentence = "1\tAda\t_\tPROPN\t_\t_\t_\t_\t_\t_\n".parse().expect("a sentence");
+    assert_eq!(parser.parse(&one).expect("a tree").tree.heads(), [0]);
 }
 
 #[test]

@@ -14,6 +14,8 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 #[cfg(feature = "neural")]
 use tutte::ScoreWeights;
+#[cfg(feature = "neural")]
+use tutte::learn::FactorWeight;
 use tutte::text::is_untagged;
 use tutte::{
     Calibration, Calibrator, Compact, Method, Model, ModelFile, TextCalibration, WordSource,
@@ -100,7 +102,8 @@ pub(crate) struct Calibrate {
     /// Join MODEL, a network, with the features of another model; DEV decides the weights of both
     ///
     /// FEATURES is a model of the same treebank that was trained without --encoder. The scores of both are added, with
-    /// weights that give the trees of DEV the highest probability. Needs a program built with --features neural.
+    /// weights that give the trees of DEV the highest probability. Factors of FEATURES stay, with a weight of their own.
+    /// Tags come from the model whose UPOS are right more often on DEV. Needs a program built with --features neural.
     #[arg(long, value_name = "FEATURES", requires = "output")]
     with_features: Option<PathBuf>,
 
@@ -227,6 +230,18 @@ fn joined(
         "log-likelihood per word of {}: {both:.4}; of features alone {features:.4}, of the network alone {network:.4}",
         counted(mixed.words, "word")
     ));
+    if let Some(factors) = mixed.factors {
+        session.note(if factors.weight > 0.0 {
+            let FactorWeight { weight, log_likelihood, .. } = factors;
+            format!("weight of factors: {weight:.2}; log-likelihood per word with them: {log_likelihood:.4}")
+        } else {
+            "factors of the features are left out: they make the trees less probable".to_owned()
+        });
+    }
+    if let Some(tags) = mixed.tags {
+        let source = if tags.is_tagger_better() { "tagger" } else { "network" };
+        session.note(format!("tags are those of the {source}: {tags}"));
+    }
     Ok(mixed.model)
 }
 

@@ -5,16 +5,15 @@
 mod progress;
 mod summary;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use tutte::features::FeatureSet;
 use tutte::learn::best_path;
 use tutte::learn::objective::expectation::Criterion;
-use tutte::rules::{Invalid, Problem, RuleSet};
+use tutte::rules::RuleSet;
 use tutte::weak::{MOST_RESTARTS, WeakData, WeakOptions};
 use tutte::{About, LONGEST_DISTRIBUTION};
 use tutte_treebank::Sentence;
@@ -25,10 +24,10 @@ use self::summary::{Accuracy, DevAccuracy, LearnSummary, lines};
 use super::train::{command_line, template_file, templates};
 use crate::failure::{Outcome, advise, usage};
 use crate::files::Files;
-use crate::input::{Seed, Threads, TreebankArgs};
+use crate::input::{Seed, Threads, TreebankArgs, read_rules};
 use crate::interrupt::Interrupt;
 use crate::output::output_file;
-use crate::report::{count, counted, rounded};
+use crate::report::{counted, rounded};
 use crate::session::Session;
 
 /// Learn a parser from rules and unannotated text, with or without a few trees
@@ -212,11 +211,7 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
     }
     let started = Instant::now();
     let rules = match &arguments.rules {
-        Some(path) => {
-            let name = path.display().to_string();
-            let bytes = fs::read(path).with_context(|| format!("cannot read {name}"))?;
-            RuleSet::from_bytes(&name, &bytes).map_err(|invalid| rules_error(&invalid, session))?
-        }
+        Some(path) => read_rules(path, session)?,
         None => RuleSet::parse("no rules", "")?,
     };
     if rules.is_empty() && arguments.trees.is_empty() {
@@ -224,9 +219,6 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
             anyhow!("there is nothing to learn from: {} has no rules", rules.file()),
             "add a rule, such as `det: DET <- nearest NOUN  head right  90%`, or trees with --trees",
         ));
-    }
-    for Problem { line, column, message } in rules.warnings() {
-        session.warn(&anyhow!("{}:{line}:{column}: {message}", rules.file()));
     }
     let read = |files: &[PathBuf]| -> Result<Vec<Sentence>> {
         let mut all = Vec::new();
@@ -348,25 +340,6 @@ pub(crate) fn run(arguments: &Learn, session: &Session) -> Result<Outcome> {
         return Ok(session.end(Outcome::Interrupted));
     }
     Ok(session.end(Outcome::Good))
-}
-
-/// Prints all problems of the rules but the last, which is returned as the error.
-fn rules_error(invalid: &Invalid, session: &Session) -> anyhow::Error {
-    let error = |problem: &Problem| {
-        let Problem { line, column, message } = problem;
-        anyhow!("{}:{line}:{column}: {message}", invalid.file)
-    };
-    let (last, others) = match invalid.problems.split_last() {
-        Some(split) => split,
-        None => return anyhow!("{}: not a file of rules", invalid.file),
-    };
-    /// Number of problems that are printed.
-    const SHOWN: usize = 20;
-    others.iter().take(SHOWN).for_each(|problem| session.complain(&error(problem)));
-    if others.len() > SHOWN {
-        session.note(format!("… {} more", count(others.len() - SHOWN)));
-    }
-    error(last)
 }
 
 /// Returns `true` for each rule that matches an arc, and warns about the others.

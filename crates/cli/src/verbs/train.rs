@@ -275,7 +275,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
     {
         session.note(format!("development data: {}, found beside the treebank", dev.display()));
     }
-    let recipe = arguments.recipe(&dev_files)?;
+    let recipe = arguments.recipe(&dev_files, session)?;
     if !arguments.resume && recipe.can_resume() {
         let checkpoint = recipe.checkpoint().unwrap_or_default();
         let checkpoint = checkpoint.display();
@@ -319,7 +319,7 @@ pub(crate) fn run(arguments: &Train, session: &Session) -> Result<Outcome> {
 
 impl Train {
     /// Returns the recipe that the options describe.
-    fn recipe(&self, dev_files: &[PathBuf]) -> Result<Recipe> {
+    fn recipe(&self, dev_files: &[PathBuf], session: &Session) -> Result<Recipe> {
         let dictionary = self.features.support();
         if dictionary.is_some() && self.bits.is_some() {
             return Err(usage(
@@ -403,7 +403,7 @@ impl Train {
         if self.force {
             recipe = recipe.replacing_parsers();
         }
-        self.network.add_to(recipe, &self.output)
+        self.network.add_to(recipe, &self.output, session)
     }
 
     fn read(&self, files: &[PathBuf], session: &Session) -> Result<Vec<Sentence>> {
@@ -584,7 +584,7 @@ impl Train {
         let templates = self.templates.as_deref().and_then(template_file);
         let factors = self.factors.as_deref().and_then(features::factor_file);
         let named = self.files.iter().chain(&self.dev).chain(&self.silver).chain(&self.also_read);
-        let named = named.chain(&self.init);
+        let named = named.chain(&self.init).chain(self.network.rules());
         named.map(PathBuf::as_path).chain(templates).chain(factors).chain(self.network.folder())
     }
 

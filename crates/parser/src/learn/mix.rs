@@ -14,7 +14,12 @@
 //! scorers are certain of all of them.
 //!
 //! Arcs are those of the mixed model (`parse/parser/mixing.rs`) and, so that every gold tree has a probability, gold
-//! arcs. Tags come from the model, as they will in use.
+//! arcs. Tags come from the model, as they will in use: from its tagger or from its network, whichever finds more UPOS of
+//! the held-out trees (`mix/tags.rs`). Factors of the features refine the sums, with a weight of their own
+//! (`mix/factors.rs`).
+
+mod factors;
+mod tags;
 
 use std::sync::Arc;
 
@@ -22,10 +27,15 @@ use tutte_linear::in_parts;
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, TreeDistribution, TreeSet, arcs};
 
+pub use self::factors::FactorWeight;
+use self::factors::{Refinable, best_weight};
+pub use self::tags::TagAccuracy;
+use crate::features::Atoms;
+use crate::model::labels::ArcLabels;
 use crate::parse::ScoreParts;
 use crate::{
-    Compact, Error, LabelModel, Model, ParserModel, Pipeline, ScoreWeights, ScorerWeights,
-    SecondPass, TagSource,
+    Compact, Error, FactorModel, LabelModel, Model, ParserModel, Pipeline, ScoreWeights,
+    ScorerWeights, TagSource,
 };
 
 /// Variance of the prior of weights.
@@ -45,12 +55,17 @@ pub struct Mixed {
     /// Number of words of the held-out trees.
     pub words: usize,
     /// Log-likelihood per word of the held-out trees: by both scorers, by features alone and by the network alone, each
-    /// with its best weights.
+    /// with its best weights and without factors.
     pub log_likelihoods: [f64; 3],
+    /// Weight of factors, if the features have some.
+    pub factors: Option<FactorWeight>,
+    /// Accuracy of tags, if both models find tags. The model takes the better ones; of equals, those of the network.
+    pub tags: Option<TagAccuracy>,
 }
 
 /// Joins a model of features and a model with a network. Learns the weights of their scores on held-out trees, which
-/// neither was trained on. Tokenizer and tagger are those of the first model, or of the second if it has none.
+/// neither was trained on. Tokenizer and tagger are those of the first model, or of the second if it has none. Tags are
+/// those of the tagger if it finds more UPOS of the held-out trees than the network.
 ///
 /// # Errors
 /// [`Error::Setting`] if a model has no parser of its kind, or if the models differ in labels or tree sets;
@@ -62,6 +77,7 @@ pub fn mix(
     threads: usize,
 ) -> Result<Mixed, Error> {
     let mut model = joined(features, network)?;
+    let tag_accuracy = tags::choose(&mut model, held_out, threads)?;
     let tree_set = model.require_parser()?.tree_set;
     let tags = if model.finds_tags() { TagSource::Model } else { TagSource::Given };
     let pipeline = Pipeline::new(&model).with_tags(tags).with_readings(1);
@@ -83,23 +99,46 @@ pub fn mix(
     let words: usize = scored.iter().map(|held| held.gold.len()).sum();
     let mut log_likelihoods = [0.0; 3];
     let mut found = [[0.0; 2]; 2];
+    let mut of_found_labels = 0.0;
     // Which weights may move: both, or one of them.
     let choices = [[true, true], [true, false], [false, true]];
     for (total, movable) in log_likelihoods.iter_mut().zip(choices) {
         let arcs = maximum(movable, of_arcs)?;
         let labels = maximum(movable, of_labels)?;
-        *total = (of_arcs(arcs)?.value + of_labels(labels)?.value) / words as f64;
+        let value_of_labels = of_labels(labels)?.value;
+        *total = (of_arcs(arcs)?.value + value_of_labels) / words as f64;
         if movable == [true, true] {
             found = [arcs, labels];
+            of_found_labels = value_of_labels;
         }
     }
     let [arcs, labels] = found.map(|[features, network]| ScorerWeights { features, network });
     let weights = ScoreWeights { arcs, labels };
+    let factors = match factors_of(&model) {
+        None => None,
+        Some(factors) => {
+            let refinable = scored.into_iter().filter_map(|held| held.refinable(weights));
+            let refinable: Vec<Refinable> = refinable.collect();
+            let (weight, value) = best_weight(&refinable, factors, tree_set, threads)?;
+            let log_likelihood = (value + of_found_labels) / words as f64;
+            Some(FactorWeight { weight, log_likelihood })
+        }
+    };
     if let Some(parser) = &mut model.parser {
-        let scorer = parser.network.as_deref().cloned();
+        let scorer = parser.network.take().map(Arc::unwrap_or_clone);
         parser.network = scorer.map(|scorer| Arc::new(scorer.with_score_weights(weights)));
+        if let Some(second_pass) = &mut parser.second_pass {
+            let weight = factors.map_or(0.0, |factors| factors.weight);
+            let kept = second_pass.factors.take().filter(|_| weight > 0.0);
+            second_pass.factors = kept.map(|factors| factors.scaled_by(weight));
+        }
     }
-    Ok(Mixed { model, weights, words, log_likelihoods })
+    Ok(Mixed { model, weights, words, log_likelihoods, factors, tags: tag_accuracy })
+}
+
+/// Returns the factors of a model.
+fn factors_of(model: &Model<Compact>) -> Option<&FactorModel<Compact>> {
+    model.parser.as_ref()?.second_pass.as_ref()?.factors.as_ref()
 }
 
 /// Joins two models, with weights of 1.
@@ -133,8 +172,6 @@ fn joined(features: &Model<Compact>, network: &Model<Compact>) -> Result<Model<C
         temperature: 1.0,
         calibration: None,
         text_calibration: None,
-        // Factors were learnt beside the features of arcs, and do not refine sums with a network's scores.
-        second_pass: first.second_pass.clone().map(|second| SecondPass { factors: None, ..second }),
         ..first.clone()
     };
     Ok(Model {
@@ -171,6 +208,16 @@ struct Held {
     allowed: ArcMatrix,
     gold: Vec<usize>,
     labels: Vec<HeldLabel>,
+    /// All that factors look at, if the model has factors.
+    seen: Option<Seen>,
+}
+
+/// All that factors look at, besides scores of arcs.
+#[derive(Debug)]
+struct Seen {
+    atoms: Atoms,
+    /// Label scores of features and of the network.
+    labels: [ArcLabels; 2],
 }
 
 /// The label scores of a gold arc: for each label that it may have, those of features and of the network.
@@ -186,6 +233,8 @@ fn score(
     sentences: &[Sentence],
 ) -> Result<Vec<Option<Held>>, Error> {
     let model = pipeline.parser()?;
+    let second_pass = model.second_pass.as_ref();
+    let has_factors = second_pass.is_some_and(|second_pass| second_pass.factors.is_some());
     let mut annotator = pipeline.annotator();
     let score = |sentence: &Sentence| -> Result<Option<Held>, Error> {
         let Ok(mut tree) = sentence.tree() else { return Ok(None) };
@@ -199,7 +248,9 @@ fn score(
         let heads: Vec<Option<usize>> = gold.iter().copied().map(Some).collect();
         let mut tagged = sentence.clone();
         annotator.tag(&mut tagged)?;
-        let Some(parts) = annotator.parser()?.parts_of(&tagged, &heads)? else { return Ok(None) };
+        let parser = annotator.parser()?;
+        let Some(parts) = parser.parts_of(&tagged, &heads)? else { return Ok(None) };
+        let atoms = has_factors.then(|| parser.atoms().clone());
         let numbers = model.labels.labels();
         let words = (1..).zip(sentence.words()).zip(&gold);
         let labels = words.filter_map(|((modifier, word), &head)| {
@@ -207,8 +258,9 @@ fn score(
             HeldLabel::new(&parts, (head, modifier), gold)
         });
         let labels = labels.collect();
-        let ScoreParts { features, network, .. } = parts;
-        Ok(Some(Held::new([features, network], gold, labels)))
+        let ScoreParts { features, network, feature_labels, network_labels } = parts;
+        let seen = atoms.map(|atoms| Seen { atoms, labels: [feature_labels, network_labels] });
+        Ok(Some(Held { seen, ..Held::new([features, network], gold, labels) }))
     };
     sentences.iter().map(score).collect()
 }
@@ -222,16 +274,32 @@ impl Held {
                 scores.iter_mut().for_each(|scores| scores[arc] = 0.0);
             }
         }
-        Self { scores, allowed, gold, labels }
+        Self { scores, allowed, gold, labels, seen: None }
+    }
+
+    /// Returns the weighted sums of both scorers; −∞ for arcs that are not scored.
+    fn sums(&self, weights: [f64; 2]) -> ArcMatrix {
+        let [first, second] = &self.scores;
+        let mut sums = self.allowed.clone();
+        for arc in arcs(self.gold.len()) {
+            sums[arc] += weights[0] * first[arc] + weights[1] * second[arc];
+        }
+        sums
+    }
+
+    /// Returns the sentence as factors see it, with these weights of both scorers.
+    fn refinable(self, weights: ScoreWeights) -> Option<Refinable> {
+        let scores = self.sums([weights.arcs.features, weights.arcs.network]);
+        let Self { gold, seen, .. } = self;
+        let Seen { atoms, labels: [features, network] } = seen?;
+        let mut labels = ArcLabels::default();
+        labels.mix(&features, &network, weights.labels);
+        Some(Refinable { atoms, scores, labels, gold })
     }
 
     /// Returns log p of the gold tree and its derivatives by the weights.
     fn arc_moments(&self, weights: [f64; 2], tree_set: TreeSet) -> Result<Moments, Error> {
-        let [first, second] = &self.scores;
-        let mut scores = self.allowed.clone();
-        for arc in arcs(self.gold.len()) {
-            scores[arc] += weights[0] * first[arc] + weights[1] * second[arc];
-        }
+        let scores = self.sums(weights);
         let gold = |scores: &ArcMatrix| -> f64 {
             (1..).zip(&self.gold).map(|(modifier, head)| scores[(*head, modifier)]).sum()
         };

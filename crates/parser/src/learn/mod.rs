@@ -42,7 +42,7 @@ pub use annealing::{AnnealedStage, Annealing, Cooling, Quench};
 pub use calibrate::{Calibrator, Comparison};
 pub use distillation::{Coverage, TeacherOptions, answer};
 #[cfg(feature = "neural")]
-pub use mix::{Mixed, mix};
+pub use mix::{FactorWeight, Mixed, TagAccuracy, mix};
 pub use optimizer::Optimizer;
 pub use recipe::{
     Ending, Event, EventObserver, Part, PassReport, Preset, Recipe, Stage, TagVersions,

@@ -12,10 +12,14 @@
 //!
 //! A batch is a number of sentences with about [`batch`](NetworkTraining::with_batch) sub-words. It is divided into
 //! [`SHARDS`] parts, whose gradients are computed on several threads and added in a fixed order. So the result does not
-//! depend on the number of threads. Weights follow AdamW, with a rate that rises at the start and then falls to 0.
+//! depend on the number of threads. A step may add the gradients of several batches. Weights follow AdamW, with a rate
+//! that rises at the start and then falls to 0.
+//!
+//! Rules are one more term of the loss (`network/rules.rs`).
 
 mod examples;
 mod options;
+mod rules;
 mod shard;
 
 use std::io;
@@ -24,14 +28,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tutte_linear::{Checkpointed, Checksum, Codec, Observer, Order, for_each_part};
-use tutte_neural::{AdamW, AdamWOptions, Gradients, Network, ScratchOptions, WeightAverage};
+use tutte_neural::{AdamW, AdamWOptions, Gradients, Mode, Network, ScratchOptions, WeightAverage};
 use tutte_treebank::Sentence;
 use tutte_treebank::eval::Attachment;
 use tutte_trees::TreeSet;
 
 use self::examples::{Classes, Example};
 pub use self::options::NetworkTraining;
-use self::shard::{Shard, Task};
+use self::rules::Expectations;
+use self::shard::{Goal, Shard, Task};
 use super::train::{
     Checkpoint, CheckpointPlace, Checkpoints, Settings, Snapshot, fingerprint, memory,
 };
@@ -167,17 +172,21 @@ pub fn train_network_resumable(
     let outside = if options.has_encoder_outside { Some(encoder.folder_name()?) } else { None };
     let settings = settings(&mut network, treebank, dev, tree_set, options);
     resumed.iter().try_for_each(|checkpoint| checkpoint.check(&settings))?;
-    let examples = classes.examples(treebank, &network)?;
+    let mut examples = classes.examples(treebank, &network)?;
     let combinations = classes.combinations(&examples);
     let mut template = classes.model(treebank, tree_set);
+    let mut expectations = None;
+    if let Some(rules) = &options.rules {
+        let weight = options.rules_weight;
+        expectations = Some(Expectations::new(rules, weight, treebank, tree_set, &mut examples)?);
+        template.rules = rules.hard_constraints().map(Arc::new);
+    }
     let mut shards = Vec::with_capacity(SHARDS);
     for _ in 0..SHARDS {
         shards.push(Shard::new(network.gradients()?));
     }
-    let mut order = Order::new(options.seed, 0);
-    let epochs: Vec<Vec<Vec<usize>>> = (0..options.epochs)
-        .map(|_| batches(&examples, &order.shuffled(examples.len()), options.batch))
-        .collect();
+    // By epoch, step and batch.
+    let epochs: Vec<Vec<Vec<Vec<usize>>>> = epochs(&examples, options);
     let steps: usize = epochs.iter().map(Vec::len).sum();
     let adamw = AdamWOptions::new()
         .with_rates(options.encoder_rate, options.rate)
@@ -196,25 +205,61 @@ pub fn train_network_resumable(
     }
     template.network = Some(trainer.scorer(&classes, &combinations)?);
     let words: usize = examples.iter().map(|example| example.heads.len()).sum();
+    // Number of the batch, for the seeds of dropout.
+    let mut number: usize = epochs[..done].iter().flatten().map(Vec::len).sum();
     let mut last_save = Instant::now();
-    for (epoch, batches) in (1..).zip(&epochs).skip(done) {
+    for (epoch, steps_of_epoch) in (1..).zip(&epochs).skip(done) {
         let progress = (epoch - 1) as f64 / (options.epochs.max(2) - 1) as f64;
+        if let Some(expectations) = &mut expectations {
+            expectations.clear();
+            for batch in steps_of_epoch.iter().flatten() {
+                divide(batch, &examples, &mut shards);
+                let task = Task { network: &trainer.network, examples: &examples, tree_set };
+                for_each_part(&mut shards, options.threads, |shard| {
+                    shard.forward(task, Mode::Infer)
+                })?;
+                replace(expectations, &shards, &examples);
+            }
+        }
         let mut total = 0.0;
-        for batch in batches {
+        for batches in steps_of_epoch {
             let step = trainer.optimizer.steps();
-            divide(batch, &examples, &mut shards);
-            let words = batch.iter().map(|&at| examples[at].heads.len()).sum::<usize>() as f64;
-            let network = &trainer.network;
-            let task = Task { network, examples: &examples, tree_set, progress, words };
-            for_each_part(&mut shards, options.threads, |shard| {
-                shard.run(&task, &options.objective, seed_of(options.seed, step, shard.number))
-            })?;
+            let in_step = batches.iter().flatten();
+            let words = in_step.map(|&at| examples[at].heads.len()).sum::<usize>() as f64;
+            shards.iter_mut().for_each(Shard::clear);
+            for batch in batches {
+                divide(batch, &examples, &mut shards);
+                let task = Task { network: &trainer.network, examples: &examples, tree_set };
+                let goal = Goal { objective: &options.objective, progress, words, slopes: &[] };
+                let mode = |shard: &Shard| Mode::Train {
+                    seed: seed_of(options.seed, number, shard.number),
+                };
+                match &mut expectations {
+                    None => for_each_part(&mut shards, options.threads, |shard| {
+                        shard.forward(task, mode(shard))?;
+                        shard.backward(task, goal)
+                    })?,
+                    Some(expectations) => {
+                        for_each_part(&mut shards, options.threads, |shard| {
+                            shard.forward(task, mode(shard))
+                        })?;
+                        replace(expectations, &shards, &examples);
+                        let (_, slopes) = expectations.slopes();
+                        for_each_part(&mut shards, options.threads, |shard| {
+                            shard.backward(task, Goal { slopes: &slopes, ..goal })
+                        })?;
+                    }
+                }
+                number += 1;
+            }
             let loss: f64 = shards.iter().map(|shard| shard.loss).sum();
             let (first, rest) = shards.split_at_mut(1);
             rest.iter().for_each(|shard| first[0].gradients.add(&shard.gradients));
             trainer.step(&first[0].gradients);
             total += loss;
-            let event = NetworkEvent::Step { step: step + 1, of: steps, loss: loss / words };
+            let of_rules = expectations.as_ref().map_or(0.0, |it| it.slopes().0);
+            let loss = loss / words + of_rules;
+            let event = NetworkEvent::Step { step: step + 1, of: steps, loss };
             if observer.observe(event).is_break() {
                 return Err(Error::Stopped);
             }
@@ -225,7 +270,8 @@ pub fn train_network_resumable(
         } else {
             Some(template.evaluate(dev, Decoding::Mbr, options.threads)?)
         };
-        let loss = total / words.max(1) as f64;
+        let of_rules = expectations.as_ref().map_or(0.0, |it| it.slopes().0);
+        let loss = total / words.max(1) as f64 + of_rules;
         let event = NetworkEvent::Epoch { epoch, loss, model: &template, dev: scores };
         let is_stopped = observer.observe(event).is_break();
         if epoch == 1 || last_save.elapsed() >= every {
@@ -351,9 +397,41 @@ fn settings(
     settings
 }
 
+/// Puts the probabilities of the arcs that rules match into their expectations, in the order of the shards.
+fn replace(expectations: &mut Expectations, shards: &[Shard], examples: &[Example]) {
+    for shard in shards {
+        let mut probs = shard.probs.as_slice();
+        for &at in &shard.sentences {
+            let (own, others) = probs.split_at(examples[at].matches.len());
+            expectations.replace(at, &examples[at].matches, own);
+            probs = others;
+        }
+    }
+}
+
 /// Returns the seed of dropout of a shard.
-fn seed_of(seed: u64, step: usize, shard: usize) -> u64 {
-    tutte_linear::seed_of_stream(seed, (step * SHARDS + shard) as u64)
+fn seed_of(seed: u64, batch: usize, shard: usize) -> u64 {
+    tutte_linear::seed_of_stream(seed, (batch * SHARDS + shard) as u64)
+}
+
+/// Divides the examples of every epoch into steps, and these into batches.
+fn epochs(examples: &[Example], options: &NetworkTraining) -> Vec<Vec<Vec<Vec<usize>>>> {
+    let mut order = Order::new(options.seed, 0);
+    let mut order_of_batches = Order::new(options.seed, 1);
+    let epoch = |_| {
+        let mut shuffled = order.shuffled(examples.len());
+        let batches = if options.is_sorted {
+            // Sentences of equal length stay in random order.
+            shuffled.sort_by_key(|&at| examples[at].input.rows());
+            let by_length = batches(examples, &shuffled, options.batch);
+            let order = order_of_batches.shuffled(by_length.len());
+            order.into_iter().map(|at| by_length[at].clone()).collect()
+        } else {
+            batches(examples, &shuffled, options.batch)
+        };
+        batches.chunks(options.accumulated).map(<[_]>::to_vec).collect()
+    };
+    (0..options.epochs).map(epoch).collect()
 }
 
 /// Divides examples, in this order, into batches of about this many sub-words.

@@ -121,6 +121,14 @@ impl<W> FactorModel<W> {
     }
 }
 
+impl FactorModel<Compact> {
+    /// Multiplies the scores of all factors by a positive factor.
+    #[cfg(all(feature = "train", feature = "neural"))]
+    pub(crate) fn scaled_by(self, factor: f64) -> Self {
+        Self { weights: self.weights.scaled_by(factor as f32), ..self }
+    }
+}
+
 /// How [`FactorModel::refine`] runs.
 pub(crate) struct Refinement<K> {
     /// The set of trees.

@@ -10,6 +10,9 @@ use tutte::learn::network::{EncoderSource, NetworkTraining};
 use tutte::learn::objective::Objective;
 
 use crate::failure::advise;
+#[cfg(feature = "neural")]
+use crate::input::read_rules;
+use crate::session::Session;
 
 /// Arguments for networks.
 #[derive(Debug, Args)]
@@ -46,10 +49,30 @@ pub(super) struct NetworkArgs {
     #[arg(long, value_name = "OBJECTIVE", requires = "encoder")]
     objective: Option<Objective>,
 
+    /// Rules for the sentences of TRAIN without heads, as in `tutte learn`
+    ///
+    /// The network learns from trees and rules together, or from rules alone.
+    #[arg(long, value_name = "RULES", requires = "encoder", conflicts_with = "with_features")]
+    rules: Option<PathBuf>,
+
+    /// Weight of the rules: with 1, their losses together count as much as the mean loss per word [default: 1]
+    #[arg(long, value_name = "WEIGHT", requires = "rules")]
+    rules_weight: Option<f64>,
+
     /// Number of sub-words of a batch [default: 1000]
     #[arg(long, value_name = "N", requires = "encoder")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     batch: Option<u32>,
+
+    /// Number of batches per step, whose gradients are added: N small batches instead of a large one save memory
+    /// [default: 1]
+    #[arg(long, value_name = "N", requires = "encoder")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    accumulate: Option<u32>,
+
+    /// Make batches of sentences of similar length
+    #[arg(long, requires = "encoder")]
+    sort_by_length: bool,
 
     /// Learning rate of the encoder [default: 2e-4; 1e-3 with --encoder scratch]
     #[arg(long, value_name = "RATE", requires = "encoder")]
@@ -89,6 +112,11 @@ impl NetworkArgs {
         self.encoder.as_deref().filter(|folder| *folder != Path::new(SCRATCH))
     }
 
+    /// Returns the file of rules.
+    pub(super) fn rules(&self) -> Option<&PathBuf> {
+        self.rules.as_ref()
+    }
+
     /// Returns the files of the pretrained encoder.
     pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.folder().into_iter().flat_map(|folder| FILES.map(|name| folder.join(name)))
@@ -114,7 +142,12 @@ impl NetworkArgs {
 
     /// Adds the network to a recipe, whose model goes to `output`.
     #[cfg(feature = "neural")]
-    pub(super) fn add_to(&self, recipe: Recipe, output: &Path) -> Result<Recipe> {
+    pub(super) fn add_to(
+        &self,
+        recipe: Recipe,
+        output: &Path,
+        session: &Session,
+    ) -> Result<Recipe> {
         self.check_place(output)?;
         let Some(encoder) = &self.encoder else { return Ok(recipe) };
         let encoder = if encoder.as_os_str() == SCRATCH {
@@ -128,9 +161,19 @@ impl NetworkArgs {
         if let Some(objective) = &self.objective {
             training = training.with_objective(objective.clone());
         }
+        if let Some(rules) = &self.rules {
+            training = training.with_rules(read_rules(rules, session)?);
+        }
+        if let Some(weight) = self.rules_weight {
+            training = training.with_rules_weight(weight);
+        }
         if let Some(batch) = self.batch {
             training = training.with_batch(batch as usize);
         }
+        if let Some(batches) = self.accumulate {
+            training = training.with_accumulated_batches(batches as usize);
+        }
+        training = training.with_sorted_batches(self.sort_by_length);
         if let Some(rate) = self.encoder_rate {
             training = training.with_encoder_rate(rate);
         }
@@ -155,7 +198,7 @@ impl NetworkArgs {
 
     /// Refuses an encoder, because this program has no networks.
     #[cfg(not(feature = "neural"))]
-    pub(super) fn add_to(&self, recipe: Recipe, _: &Path) -> Result<Recipe> {
+    pub(super) fn add_to(&self, recipe: Recipe, _: &Path, _: &Session) -> Result<Recipe> {
         if self.encoder.is_none() {
             return Ok(recipe);
         }

@@ -8,10 +8,11 @@ use tutte_treebank::{Sentence, Token};
 use tutte_trees::TreeSet;
 
 use super::NetworkTraining;
+use super::rules::Match;
 use crate::features::FeatureSet;
 use crate::learn::teacher::{SoftArc, read_answers};
 use crate::text::LemmaRule;
-use crate::{ArcModel, Error, Index, LabelModel, Labelling, ParserModel, TagClasses};
+use crate::{ArcModel, Candidates, Error, Index, LabelModel, Labelling, ParserModel, TagClasses};
 
 /// Binary logarithm of the number of arc weights of a model without features.
 const NO_FEATURES: u32 = 6;
@@ -25,6 +26,10 @@ pub(super) struct Example {
     pub(super) tags: Vec<Vec<Option<usize>>>,
     /// Arcs of a teacher's distribution; empty if the sentence has no teacher.
     pub(super) teacher: Vec<SoftArc>,
+    /// Arcs that rules with a share match.
+    pub(super) matches: Vec<Match>,
+    /// Arcs that rules with `always` and `never` allow.
+    pub(super) candidates: Candidates,
 }
 
 /// The labels and tags of a treebank.
@@ -111,6 +116,8 @@ impl Classes {
                 labels: sentence.words().map(|word| class(&self.labels, word.deprel())).collect(),
                 tags: tags.collect(),
                 teacher: read_answers(sentence, &numbers)?,
+                matches: Vec::new(),
+                candidates: Candidates::all(),
             })
         };
         treebank.iter().filter(|sentence| !sentence.is_empty()).map(example).collect()

@@ -1,9 +1,12 @@
 //! Settings for training a network.
 
+use std::sync::Arc;
+
 use super::EncoderSource;
 use crate::Error;
 use crate::learn::objective::{Objective, distil, likelihood};
 use crate::learn::train::Settings;
+use crate::rules::RuleSet;
 
 /// Settings for training a network, with one method for each.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +22,10 @@ pub struct NetworkTraining {
     pub(super) has_encoder_outside: bool,
     pub(super) average: Option<f32>,
     pub(super) objective: Objective,
+    pub(super) rules: Option<Arc<RuleSet>>,
+    pub(super) rules_weight: f64,
+    pub(super) accumulated: usize,
+    pub(super) is_sorted: bool,
     pub(super) seed: u64,
     pub(super) threads: usize,
 }
@@ -37,6 +44,10 @@ impl Default for NetworkTraining {
             has_encoder_outside: false,
             average: None,
             objective: likelihood(),
+            rules: None,
+            rules_weight: 1.0,
+            accumulated: 1,
+            is_sorted: false,
             seed: 1,
             threads: 1,
         }
@@ -75,6 +86,18 @@ impl NetworkTraining {
     /// Sets the number of sub-words of a batch.
     pub fn with_batch(self, batch: usize) -> Self {
         Self { batch, ..self }
+    }
+
+    /// Sets the number of batches whose gradients are added before a step. Memory is that of one batch, so small batches
+    /// learn as large ones do in less memory. The model is not the same as with larger batches: sentences are divided in
+    /// another way.
+    pub fn with_accumulated_batches(self, accumulated: usize) -> Self {
+        Self { accumulated, ..self }
+    }
+
+    /// Makes batches of sentences of similar length. Their order is random.
+    pub fn with_sorted_batches(self, is_sorted: bool) -> Self {
+        Self { is_sorted, ..self }
     }
 
     /// Sets the rates of the encoder and of everything above it.
@@ -139,6 +162,24 @@ impl NetworkTraining {
         Self { objective: if has_distil { objective } else { objective + distil() }, ..self }
     }
 
+    /// Adds the loss of rules to the objective: the expectations of arcs in the sentences without heads
+    /// ([`expectation`](crate::learn::objective::expectation)). The sum of the losses of rules counts as much as the mean
+    /// loss per word of everything else, times [a weight](Self::with_rules_weight). Rules with `always` or `never` become
+    /// part of the parser.
+    pub fn with_rules(self, rules: RuleSet) -> Self {
+        Self { rules: Some(Arc::new(rules)), ..self }
+    }
+
+    /// Sets the weight of all rules.
+    pub fn with_rules_weight(self, rules_weight: f64) -> Self {
+        Self { rules_weight, ..self }
+    }
+
+    /// Returns `true` if the training has rules.
+    pub(in crate::learn) fn has_rules(&self) -> bool {
+        self.rules.is_some()
+    }
+
     /// Sets the seed of all random choices.
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -169,6 +210,14 @@ impl NetworkTraining {
             })
             .or_else(|| (self.batch == 0).then(|| "a batch needs at least one sub-word".to_owned()))
             .or_else(|| {
+                (self.accumulated == 0).then(|| "a step needs at least one batch".to_owned())
+            })
+            .or_else(|| {
+                let weight = self.rules_weight;
+                let is_fine = weight.is_finite() && weight >= 0.0;
+                (!is_fine).then(|| format!("the weight of rules is {weight}; it must be 0 or more"))
+            })
+            .or_else(|| {
                 (self.has_encoder_outside && !self.has_frozen_encoder).then(|| {
                     "an encoder that training changes cannot be outside of the model; freeze it"
                         .to_owned()
@@ -197,6 +246,10 @@ impl NetworkTraining {
             has_encoder_outside,
             average,
             objective,
+            rules,
+            rules_weight,
+            accumulated,
+            is_sorted,
             seed: _,
             threads: _,
         } = self;
@@ -214,8 +267,21 @@ impl NetworkTraining {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
+        let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
         if *has_encoder_outside {
-            settings.push(("encoder outside".to_owned(), "true".to_owned()));
+            add("encoder outside", "true".to_owned());
+        }
+        if *accumulated > 1 {
+            add("batches per step", accumulated.to_string());
+        }
+        if *is_sorted {
+            add("batches by length", "true".to_owned());
+        }
+        if let Some(rules) = rules {
+            add("weight of rules", rules_weight.to_string());
+            for rule in rules.rules() {
+                add(&format!("rule {}", rule.name), rule.to_string());
+            }
         }
         settings
     }

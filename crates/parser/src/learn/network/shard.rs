@@ -4,20 +4,30 @@ use tutte_neural::{Activations, Coefficients, Gradients, Mode, Network, cross_en
 use tutte_trees::{ArcMatrix, TreeSet, arcs};
 
 use super::examples::Example;
+use super::rules::RuleScratch;
 use crate::Error;
 use crate::learn::objective::{Objective, Scored, Scratch};
 
 /// Factor of the loss of tags.
 const TAG_FACTOR: f32 = 0.3;
 
-/// Everything that the shards of a batch share.
+/// A network, and sentences that it scores.
+#[derive(Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) network: &'a Network,
     pub(super) examples: &'a [Example],
     pub(super) tree_set: TreeSet,
+}
+
+/// The loss of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Goal<'a> {
+    pub(super) objective: &'a Objective,
     pub(super) progress: f64,
-    /// Number of words of the batch.
+    /// Number of words of all batches of the step.
     pub(super) words: f64,
+    /// Derivatives of the loss of each rule.
+    pub(super) slopes: &'a [f64],
 }
 
 /// A part of a batch, with the memory of a thread.
@@ -28,6 +38,9 @@ pub(super) struct Shard {
     coefficients: Coefficients,
     pub(super) gradients: Gradients,
     scratch: Scratch,
+    rules: RuleScratch,
+    /// Probability of each matched arc, sentence by sentence.
+    pub(super) probs: Vec<f64>,
     scores: ArcMatrix,
     arc_gradient: ArcMatrix,
     label_scores: Vec<f32>,
@@ -45,6 +58,8 @@ impl Shard {
             coefficients: Coefficients::new(),
             gradients,
             scratch: Scratch::default(),
+            rules: RuleScratch::default(),
+            probs: Vec::new(),
             scores: ArcMatrix::default(),
             arc_gradient: ArcMatrix::default(),
             label_scores: Vec::new(),
@@ -54,57 +69,87 @@ impl Shard {
         }
     }
 
-    /// Computes the loss and the gradient of the shard's sentences.
-    pub(super) fn run(
-        &mut self,
-        task: &Task<'_>,
-        objective: &Objective,
-        seed: u64,
-    ) -> Result<(), Error> {
+    /// Sets gradients and loss to 0.
+    pub(super) fn clear(&mut self) {
         self.gradients.clear();
         self.loss = 0.0;
+    }
+
+    /// Runs the network over the shard's sentences, and computes the probabilities of the arcs that rules match.
+    pub(super) fn forward(&mut self, task: Task<'_>, mode: Mode) -> Result<(), Error> {
+        self.probs.clear();
         if self.sentences.is_empty() {
             return Ok(());
         }
         let inputs = self.sentences.iter().map(|&at| &task.examples[at].input);
-        task.network.forward(inputs, Mode::Train { seed }, &mut self.activations);
+        task.network.forward(inputs, mode, &mut self.activations);
+        for number in 0..self.sentences.len() {
+            let example = &task.examples[self.sentences[number]];
+            if !example.matches.is_empty() {
+                self.read_scores(number, example);
+                let Self { rules, scores, probs, .. } = self;
+                rules.probs(&example.matches, scores, task.tree_set, probs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the loss and the gradient of the sentences of the last [`forward`](Self::forward).
+    pub(super) fn backward(&mut self, task: Task<'_>, goal: Goal<'_>) -> Result<(), Error> {
+        if self.sentences.is_empty() {
+            return Ok(());
+        }
         self.coefficients.reset(&self.activations);
         for number in 0..self.sentences.len() {
             let example = &task.examples[self.sentences[number]];
-            self.score_arcs(number, example, task, objective)?;
-            self.score_labels(number, example, objective, task.words);
-            self.score_tags(number, example, task.words);
+            self.score_arcs(number, example, task.tree_set, goal)?;
+            self.score_labels(number, example, goal.objective, goal.words);
+            self.score_tags(number, example, goal.words);
         }
         task.network.backward(&mut self.activations, &self.coefficients, &mut self.gradients);
         Ok(())
+    }
+
+    /// Takes the scores of the arcs of a sentence from the network.
+    fn read_scores(&mut self, number: usize, example: &Example) {
+        let words = example.heads.len();
+        let places = words + 1;
+        self.scores.reset(words, f64::NEG_INFINITY);
+        let found = self.activations.arc_scores(number);
+        let is_allowed =
+            |&(head, modifier): &(usize, usize)| example.candidates.allows(head, modifier);
+        for (head, modifier) in arcs(words).filter(is_allowed) {
+            self.scores[(head, modifier)] = f64::from(found[head * places + modifier]);
+        }
     }
 
     fn score_arcs(
         &mut self,
         number: usize,
         example: &Example,
-        task: &Task<'_>,
-        objective: &Objective,
+        tree_set: TreeSet,
+        goal: Goal<'_>,
     ) -> Result<(), Error> {
+        self.read_scores(number, example);
         let words = example.heads.len();
         let places = words + 1;
-        self.scores.reset(words, f64::NEG_INFINITY);
-        let found = self.activations.arc_scores(number);
-        for (head, modifier) in arcs(words) {
-            self.scores[(head, modifier)] = f64::from(found[head * places + modifier]);
-        }
         let scored = Scored {
             scores: &self.scores,
             gold: &example.heads,
             teacher: &example.teacher,
-            tree_set: task.tree_set,
+            tree_set,
         };
+        let Goal { objective, progress, slopes, .. } = goal;
         self.loss +=
-            objective.evaluate(scored, task.progress, &mut self.scratch, &mut self.arc_gradient)?;
+            objective.evaluate(scored, progress, &mut self.scratch, &mut self.arc_gradient)?;
+        if !example.matches.is_empty() {
+            let Self { rules, scores, arc_gradient, .. } = self;
+            rules.add_gradient(&example.matches, slopes, scores, tree_set, arc_gradient)?;
+        }
         let coefficients = self.coefficients.arcs_mut(number);
         for (head, modifier) in arcs(words) {
             coefficients[head * places + modifier] =
-                (self.arc_gradient[(head, modifier)] / task.words) as f32;
+                (self.arc_gradient[(head, modifier)] / goal.words) as f32;
         }
         Ok(())
     }

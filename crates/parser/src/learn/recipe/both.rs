@@ -33,14 +33,9 @@ impl Recipe {
             output: self.regular_output().map(|output| beside(output, ending)),
             ..self.clone()
         };
-        // The number of passes is that of the network's epochs. Factors do not refine sums with a network's scores.
-        let features = Recipe {
-            encoder: None,
-            network_training: None,
-            passes: None,
-            factors: Some(None),
-            ..half(".features")
-        };
+        // The number of passes is that of the network's epochs.
+        let features =
+            Recipe { encoder: None, network_training: None, passes: None, ..half(".features") };
         [features, half(".network")]
     }
 
@@ -104,7 +99,7 @@ pub(super) fn train(
         Ok(model) => model,
         Err(interrupted) => return Ok(interrupted),
     };
-    let Mixed { mut model, weights, .. } =
+    let Mixed { mut model, weights, factors, tags: accuracy, .. } =
         mix(&of_features, &of_network, &held_out, recipe.threads)?;
     let tags = if model.finds_tags() { TagSource::Model } else { TagSource::Given };
     calibrate(&mut model, &held_out, tags, recipe.dev_name.clone(), recipe.threads)?;
@@ -123,6 +118,12 @@ pub(super) fn train(
         weights.labels.features,
         weights.labels.network,
     ));
+    let weight = factors.map(|it| ("weight of factors".to_owned(), format!("{:.4}", it.weight)));
+    about.training.extend(weight);
+    about.training.extend(accuracy.map(|accuracy| {
+        let source = if accuracy.is_tagger_better() { "tagger" } else { "network" };
+        ("tags".to_owned(), format!("{source}: {accuracy}"))
+    }));
     if let Some(output) = &recipe.output {
         model.save(output, &about)?;
         for half in [&features, &network] {

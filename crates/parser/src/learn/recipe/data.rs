@@ -152,7 +152,8 @@ impl Data {
         let has_head = |(sentence, tree): &Annotated| {
             tree.is_some() || sentence.partial_heads().any(|head| head.is_some())
         };
-        if recipe.wants(Part::Parser, &[]) && !train.is_empty() && !train.iter().any(has_head) {
+        let needs_heads = recipe.wants(Part::Parser, &[]) && !recipe.has_rules();
+        if needs_heads && !train.is_empty() && !train.iter().any(has_head) {
             return Err(Error::NoHeads);
         }
         let has_dev = !dev.is_empty();

@@ -354,6 +354,15 @@ impl Recipe {
         false
     }
 
+    /// Returns `true` if a network learns from rules.
+    fn has_rules(&self) -> bool {
+        #[cfg(feature = "neural")]
+        return self.has_network()
+            && self.network_training.as_ref().is_some_and(NetworkTraining::has_rules);
+        #[cfg(not(feature = "neural"))]
+        false
+    }
+
     /// Returns the settings of the network for the model's description; `None` without a network.
     fn network_settings(&self) -> Option<Vec<(String, String)>> {
         #[cfg(feature = "neural")]
@@ -413,6 +422,10 @@ impl Recipe {
         }
         if self.has_network() && (self.annealing.is_some() || self.init.is_some()) {
             return wrong("annealing and initial weights are for features; leave out the encoder");
+        }
+        #[cfg(feature = "neural")]
+        if self.has_both() && self.has_rules() {
+            return wrong("features do not learn from rules; train the network alone");
         }
         let has_tagger = self.parts.is_empty() || self.parts.contains(&Part::Tagger);
         if self.tags == Some(TagVersions::Jackknifed) && !has_tagger {

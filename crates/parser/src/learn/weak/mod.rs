@@ -69,6 +69,17 @@ pub struct ExpectationConstraint {
     pub grouped: bool,
 }
 
+impl ExpectationConstraint {
+    /// Returns the weighted loss of an expectation and its derivative, see [`Wanted::loss`].
+    pub(crate) fn loss(&self, expectation: f64, criterion: Criterion) -> (f64, f64) {
+        let criterion = match criterion {
+            Criterion::Kl if !self.grouped => Criterion::KlBernoulli,
+            criterion => criterion,
+        };
+        self.wanted.loss(expectation, criterion)
+    }
+}
+
 /// Options of weak supervision.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -15,7 +15,7 @@ use super::feature_cells::{FeatureCells, MOST_CACHED};
 use super::{ExpectationConstraint, Progress, SHARDS, WeakData, WeakOptions, noise};
 use crate::features::index::{SupportExample, SupportingArcs};
 use crate::features::{Atoms, FeatureSet, Prepared};
-use crate::learn::objective::expectation::{Criterion, approximate_covariances};
+use crate::learn::objective::expectation::approximate_covariances;
 use crate::learn::objective::{Objective, Scored, Scratch, likelihood, renyi};
 use crate::parse::constraints;
 use crate::rules::RuleSet;
@@ -234,11 +234,7 @@ impl<'a> Problem<'a> {
         // C_G w_q κ_q / c_q.
         let mut slopes = Vec::with_capacity(constraints.len());
         for (constraint, &expectation) in constraints.iter().zip(&expectations) {
-            let criterion = match options.criterion {
-                Criterion::Kl if !constraint.grouped => Criterion::KlBernoulli,
-                criterion => criterion,
-            };
-            let (loss, slope) = constraint.wanted.loss(expectation, criterion);
+            let (loss, slope) = constraint.loss(expectation, options.criterion);
             expectation_term += options.rules_weight * loss;
             slopes.push(options.rules_weight * slope / constraint.of);
         }

@@ -24,7 +24,7 @@ use crate::{
 /// Version of the format. It changes whenever an older tutte would misread a newer file: other tables,
 /// another meaning of templates, other hashes. A file has the oldest version that has all its parts.
 pub(super) const FORMAT: u64 = 7;
-/// The oldest version that is read. It has neither factors nor rules.
+/// The oldest version that is read. It has neither factors nor rules nor networks that leave tags to a tagger.
 pub(super) const OLDEST_FORMAT: u64 = 6;
 
 /// The part of a file that is not a table.
@@ -120,8 +120,11 @@ impl Document {
     ) -> Self {
         let ParserModel { pruner, arcs, second_pass, labels, .. } = parser;
         let has_factors = second_pass.as_ref().is_some_and(|second| second.factors.is_some());
+        let network = parser.network.as_ref().map(|network| network.document());
+        let has_tags_of_tagger = network.as_ref().is_some_and(|it| it.has_tags_of_tagger);
+        let is_newest = has_factors || has_tags_of_tagger || parser.rules.is_some();
         Self {
-            format: if has_factors || parser.rules.is_some() { FORMAT } else { OLDEST_FORMAT },
+            format: if is_newest { FORMAT } else { OLDEST_FORMAT },
             checksum: NO_CHECKSUM.to_owned(),
             tutte: env!("CARGO_PKG_VERSION").to_owned(),
             tree_set: parser.tree_set.to_string(),
@@ -148,7 +151,7 @@ impl Document {
                 bits: labels.bits(),
                 templates: lines(&labels.features),
             },
-            network: parser.network.as_ref().map(|network| network.document()),
+            network,
             tagger: model.tagger.as_ref().map(|tagger| tagger.document()),
             tokenizer: model.tokenizer.as_ref().map(|tokenizer| tokenizer.document()),
             about: about.clone(),

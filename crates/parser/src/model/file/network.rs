@@ -82,7 +82,14 @@ impl Tables<'_> {
             Some(_) => Some(self.list(TOKENIZER, Dtype::U8)?),
             None => None,
         };
-        let NetworkDocument { description, tags, combinations, weights, outside } = document;
+        let NetworkDocument {
+            description,
+            tags,
+            combinations,
+            weights,
+            outside,
+            has_tags_of_tagger,
+        } = document;
         if let Some(weights) = weights.filter(|weights| !weights.is_finite()) {
             return Err(damaged(format!("its weight beside features is not finite: {weights:?}")));
         }
@@ -101,7 +108,7 @@ impl Tables<'_> {
         }
         let scorer =
             NetworkScorer::new(network, tags).map_err(|error| damaged(error.to_string()))?;
-        let scorer = scorer.with_combinations(combinations);
+        let scorer = scorer.with_combinations(combinations).with_tags_of_tagger(has_tags_of_tagger);
         let scorer = match weights {
             Some(weights) => scorer.with_score_weights(weights),
             None => scorer,

@@ -93,7 +93,7 @@ impl NetworkScorer {
         match *self {}
     }
 
-    /// Returns `true` if the network finds tags.
+    /// Returns `true` if the network finds tags, and does not leave them to a tagger.
     pub fn has_tags(&self) -> bool {
         match *self {}
     }

@@ -7,7 +7,7 @@
 //! s is the biaffine score of a network over an encoder (`tutte_neural`). The sum is one score per arc, so the
 //! distribution over trees is as exact as with features alone. Labels are scored in the same way. Either scorer may be
 //! absent; if a model has both, it has [weights](ScoreWeights) for them, which `learn/mix.rs` learns. A network may
-//! also find tags.
+//! also find tags. A model with both takes them from the network or from its tagger, whichever is more accurate.
 //!
 //! Networks need the feature `neural`. Without it, [`NetworkScorer`] has no values: a model file with a network is an
 //! error, and nothing else changes.
@@ -59,6 +59,9 @@ pub(crate) struct NetworkDocument {
     /// The encoder, if its weights are not in the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outside: Option<OutsideEncoder>,
+    /// `true` if tags are those of the tagger.
+    #[serde(rename = "tags_of_tagger", default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_tags_of_tagger: bool,
 }
 
 /// An encoder that a model file names instead of containing it.

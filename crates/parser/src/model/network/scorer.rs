@@ -26,6 +26,8 @@ pub struct NetworkScorer {
     weights: Option<ScoreWeights>,
     /// The encoder, if model files do not contain it.
     outside: Option<OutsideEncoder>,
+    /// `true` if the tagger of the model finds tags, although the network could.
+    has_tags_of_tagger: bool,
 }
 
 /// Memory of a network for one thread: the scores of the last batch, and of the last sentence outside of it.
@@ -112,6 +114,7 @@ impl NetworkScorer {
             combinations: Vec::new(),
             weights: None,
             outside: None,
+            has_tags_of_tagger: false,
         })
     }
 
@@ -153,14 +156,19 @@ impl NetworkScorer {
         self.weights
     }
 
+    /// Leaves tags to the tagger of the model, although the network could find them.
+    pub fn with_tags_of_tagger(self, has_tags_of_tagger: bool) -> Self {
+        Self { has_tags_of_tagger, ..self }
+    }
+
     /// Returns the names of tags, by tag head.
     pub fn tag_classes(&self) -> &[TagClasses] {
         &self.tags
     }
 
-    /// Returns `true` if the network finds tags.
+    /// Returns `true` if the network finds tags, and does not leave them to a [tagger](Self::with_tags_of_tagger).
     pub fn has_tags(&self) -> bool {
-        self.tags.iter().any(|tags| tags.head == UPOS)
+        !self.has_tags_of_tagger && self.tags.iter().any(|tags| tags.head == UPOS)
     }
 
     pub(crate) fn document(&self) -> NetworkDocument {
@@ -170,6 +178,7 @@ impl NetworkScorer {
             combinations: self.combinations.clone(),
             weights: self.weights,
             outside: self.outside.clone(),
+            has_tags_of_tagger: self.has_tags_of_tagger,
         }
     }
 

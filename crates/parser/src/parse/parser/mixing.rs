@@ -15,11 +15,16 @@
 //!
 //! For h ∈ C the right side is θ(h → m) and a number that is the same for all heads of the word. Such numbers do not
 //! change a distribution over trees, so features alone keep theirs.
+//!
+//! Factors of the features refine the sums as they refine other scores (`model/factors.rs`). They see the output of the
+//! features' first pass, and the best labels of the sum.
 
 use tutte_treebank::Sentence;
 use tutte_trees::{ArcMatrix, arcs, marginals_with};
 
 use super::Parser;
+#[cfg(all(feature = "train", feature = "neural"))]
+use crate::features::Atoms;
 use crate::model::labels::ArcLabels;
 use crate::model::network::{NetworkScorer, ScoreWeights};
 use crate::{Candidates, Error, Stage, Weights};
@@ -111,6 +116,12 @@ impl<W: Weights> Parser<'_, W> {
         let labels = &self.model.labels;
         network.score_labels(labels, &mut self.network, &self.scores, &mut parts.network_labels);
         Ok(())
+    }
+
+    /// Returns the attributes of the sentence that was scored last.
+    #[cfg(all(feature = "train", feature = "neural"))]
+    pub(crate) fn atoms(&self) -> &Atoms {
+        &self.atoms
     }
 
     /// Returns the scores of both scorers of a model with features and a network, for its candidate arcs and the arcs
