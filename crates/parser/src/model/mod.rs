@@ -120,8 +120,8 @@ pub struct ParserModel<W = Vec<f32>> {
     pub tree_set: TreeSet,
     /// Hard constraints (`always`, `never`), which every tree must satisfy.
     pub rules: Option<Arc<RuleSet>>,
-    /// Labels that (almost) no head of the treebank has on several modifiers, such as subjects. They become
-    /// [limits](crate::LabelLimits) of the best tree if a caller asks for it.
+    /// Labels that (almost) no head of the treebank has on several modifiers, such as subjects, see
+    /// [`label_limits`](Self::label_limits).
     pub single_labels: Vec<String>,
     /// Divisor of the scores of the last pass, so that probabilities are calibrated.
     pub temperature: f64,

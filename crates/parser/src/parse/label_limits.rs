@@ -22,7 +22,7 @@ use tutte_trees::{
     TreeSet, arcs, constrained_argmax_with,
 };
 
-use crate::Error;
+use crate::{Error, ParserModel};
 
 /// Labels that at most one modifier of each head may have.
 ///
@@ -60,6 +60,16 @@ pub(crate) struct ChosenTree {
     pub(crate) tree: Tree,
     pub(crate) labels: Vec<usize>,
     pub(crate) repair: Repair,
+}
+
+impl<W> ParserModel<W> {
+    /// Returns the limits that the treebank suggests: at most one modifier of each head has a label of
+    /// [`single_labels`](Self::single_labels). A [`Pipeline`](crate::Pipeline) applies them to the best tree.
+    pub fn label_limits(&self) -> LabelLimits {
+        let names = self.single_labels.iter().map(String::as_str);
+        // A model file with other names is refused.
+        LabelLimits::of(names, self.labels.labels()).unwrap_or_default()
+    }
 }
 
 impl LabelLimits {

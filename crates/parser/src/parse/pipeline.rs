@@ -164,7 +164,8 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         Self { tree_set: Some(tree_set), ..self }
     }
 
-    /// Sets labels that at most one modifier of each head may have, see [`Parser::with_label_limits`].
+    /// Sets labels that at most one modifier of each head may have, see [`Parser::with_label_limits`]. By default they are
+    /// those of the model, [`ParserModel::label_limits`].
     pub fn with_label_limits(self, label_limits: &'a LabelLimits) -> Self {
         Self { label_limits: Some(label_limits), ..self }
     }
@@ -177,6 +178,12 @@ impl<'a, W: Weights> Pipeline<'a, W> {
         self.parser.ok_or(Error::NoParser)
     }
 
+    /// Returns the labels that at most one modifier of each head may have.
+    fn label_limits(&self) -> LabelLimits {
+        let of_model = || self.parser.map(ParserModel::label_limits).unwrap_or_default();
+        self.label_limits.cloned().unwrap_or_else(of_model)
+    }
+
     /// Returns the source of words and sentences.
     pub fn words(&self) -> WordSource {
         self.words
@@ -186,11 +193,10 @@ impl<'a, W: Weights> Pipeline<'a, W> {
     pub fn annotator(&self) -> Annotator<'a, W> {
         let parser = self.parser.map(|model| {
             let tree_set = self.tree_set.unwrap_or(model.tree_set);
-            let limits = self.label_limits.cloned().unwrap_or_default();
             let mut parser = Parser::new(model)
                 .with_decoding(self.decoding)
                 .with_tree_set(tree_set)
-                .with_label_limits(limits);
+                .with_label_limits(self.label_limits());
             parser.set_words(self.words);
             parser
         });
@@ -418,7 +424,7 @@ impl<'a, W: Weights> Annotator<'a, W> {
                 label_limits: LabelLimits::default(),
             });
         }
-        let label_limits = self.pipeline.label_limits.cloned().unwrap_or_default();
+        let label_limits = self.pipeline.label_limits();
         Ok(ReadingDistributions { distributions, parse: None, decoding, label_limits })
     }
 

@@ -22,6 +22,8 @@ use crate::verbs::draw::Kind;
 
 /// Name of the labels that a model limits itself.
 const AUTO: &str = "auto";
+/// Value of `--at-most-one` for no limits.
+const NONE: &str = "none";
 
 /// Extensions of files that never hold CoNLL.
 const OTHER_FORMATS: [&str; 11] =
@@ -109,10 +111,10 @@ pub(crate) struct ParseOptions {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) keep_labels: bool,
 
-    /// Give each head at most one modifier of each of these labels: a list such as nsubj,obj, or auto
+    /// Give each head at most one modifier of each of these labels: a list such as nsubj,obj, auto or none
     ///
-    /// Applies to the best tree, not to probabilities. auto takes the labels that the treebank of the model (almost) never
-    /// repeats under one head; `tutte info` lists them.
+    /// Applies to the best tree, not to probabilities. auto, the default, takes the labels that the treebank of the model
+    /// (almost) never repeats under one head; `tutte info` lists them. If you name it, a note counts the trees it changed.
     #[arg(long, value_name = "LABELS", help_heading = "Constraints")]
     #[arg(conflicts_with_all = ["kbest", "sample"])]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,8 +185,8 @@ pub(crate) struct Task<'a> {
     /// Heads of raw text less probable than this are left open. `None` if the calibration for raw text does not reach
     /// the precision that was asked for.
     pub(super) text_min_prob: Option<f64>,
-    /// Labels that a head has on one modifier at most.
-    pub(super) label_limits: LabelLimits,
+    /// Labels that a head has on one modifier at most; `None` if the model decides.
+    pub(super) label_limits: Option<LabelLimits>,
     /// Name of the model in JSON.
     pub(super) model_name: String,
     pub(super) model_args: &'a ModelArgs,
@@ -238,19 +240,22 @@ impl ParseOptions {
         Ok(task)
     }
 
-    /// Returns the labels that a head may have on one modifier at most.
-    fn label_limits(&self, model: &Model<Compact>, name: &str) -> Result<LabelLimits> {
-        let Some(typed) = &self.at_most_one else { return Ok(LabelLimits::default()) };
+    /// Returns the labels that a head may have on one modifier at most; `None` if that is left to the model.
+    fn label_limits(&self, model: &Model<Compact>, name: &str) -> Result<Option<LabelLimits>> {
+        let Some(typed) = &self.at_most_one else { return Ok(None) };
+        if typed == NONE {
+            return Ok(Some(LabelLimits::default()));
+        }
         if self.decode == Decode::Greedy {
             return Err(usage(
                 "--at-most-one chooses another tree, but --decode greedy chooses heads word by word",
             ));
         }
-        let Some(parser) = &model.parser else { return Ok(LabelLimits::default()) };
-        let labels = parser.labels.labels();
+        let Some(parser) = &model.parser else { return Ok(None) };
         if typed != AUTO {
             let names = typed.split(',').map(str::trim);
-            return LabelLimits::of(names, labels)
+            return LabelLimits::of(names, parser.labels.labels())
+                .map(Some)
                 .with_context(|| format!("--at-most-one {typed}"));
         }
         if parser.single_labels.is_empty() {
@@ -260,7 +265,7 @@ impl ParseOptions {
                 "name labels, such as --at-most-one nsubj,obj; models know them if they were trained on enough trees",
             ));
         }
-        Ok(LabelLimits::of(parser.single_labels.iter().map(String::as_str), labels)?)
+        Ok(Some(parser.label_limits()))
     }
 
     /// Draws trees if they go to a terminal and no format was given.
@@ -417,8 +422,11 @@ impl<'a> Task<'a> {
     pub(crate) fn worker(&self) -> Worker<'_> {
         let ParseOptions { keep_heads, keep_labels, .. } = *self.wanted;
         let pipeline = self.wanted.tagging.of(self.model);
-        let pipeline =
-            pipeline.with_decoding(self.decoding()).with_label_limits(&self.label_limits);
+        let pipeline = pipeline.with_decoding(self.decoding());
+        let pipeline = match &self.label_limits {
+            Some(limits) => pipeline.with_label_limits(limits),
+            None => pipeline,
+        };
         let annotator = match self.model_args.tree_set {
             Some(tree_set) => pipeline.with_tree_set(tree_set).annotator(),
             None => pipeline.annotator(),

@@ -173,7 +173,7 @@ impl Tally {
         Self {
             no_trees: (task.wanted.decode == Decode::Greedy).then_some(0),
             open_heads: task.min_prob.map(|_| 0),
-            repaired: (!task.label_limits.is_empty()).then_some(0),
+            repaired: task.label_limits.as_ref().filter(|it| !it.is_empty()).map(|_| 0),
             ..Self::default()
         }
     }
@@ -187,9 +187,12 @@ impl Tally {
         self.no_trees = self.no_trees.map(|n| n + usize::from(result.is_no_tree));
         self.open_heads = self.open_heads.map(|n| n + result.open_heads);
         let is_repaired = matches!(result.repair, Repair::Certified | Repair::Uncertified);
-        self.repaired = self.repaired.map(|n| n + usize::from(is_repaired));
-        self.uncertified += usize::from(result.repair == Repair::Uncertified);
-        self.not_repaired += usize::from(result.repair == Repair::Failed);
+        // The limits of the model are no wish of the user's, so nothing is reported of them.
+        if let Some(repaired) = &mut self.repaired {
+            *repaired += usize::from(is_repaired);
+            self.uncertified += usize::from(result.repair == Repair::Uncertified);
+            self.not_repaired += usize::from(result.repair == Repair::Failed);
+        }
     }
 
     /// Prints notes about untagged sentences, contradictions and open heads.
