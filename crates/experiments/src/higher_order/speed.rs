@@ -4,7 +4,6 @@
 //! batches.
 
 use std::fmt;
-use std::time::Instant;
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -173,17 +172,20 @@ impl SpeedTrial {
     /// Returns the median time of a function over batches of runs, after one to warm up.
     fn median(&self, mut function: impl FnMut() -> Result<()>) -> Result<f64> {
         function()?;
-        let start = Instant::now();
-        function()?;
-        let once = start.elapsed().as_secs_f64();
-        let runs = (BATCH_SECONDS / once.max(1e-7)).ceil().clamp(1.0, 1e5) as usize;
-        let mut times = Vec::with_capacity(self.batches);
-        for _ in 0..self.batches {
+        let mut batch = |runs: usize| -> Result<f64> {
             let clock = Clock::start();
             for _ in 0..runs {
                 function()?;
             }
-            times.push(clock.seconds() / runs as f64);
+            Ok(clock.seconds())
+        };
+        let mut runs = 1;
+        while batch(runs)? < BATCH_SECONDS {
+            runs *= 2;
+        }
+        let mut times = Vec::with_capacity(self.batches);
+        for _ in 0..self.batches {
+            times.push(batch(runs)? / runs as f64);
         }
         times.sort_by(f64::total_cmp);
         Ok(times[times.len() / 2])
