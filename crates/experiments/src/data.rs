@@ -69,6 +69,11 @@ pub(crate) struct Cut {
     pub(crate) test: usize,
 }
 
+impl Cut {
+    /// All words.
+    pub(crate) const NONE: Self = Self { train: usize::MAX, test: usize::MAX };
+}
+
 /// The three parts of an experiment.
 #[derive(Debug)]
 pub(crate) struct Split {
@@ -165,10 +170,7 @@ impl Data {
         if train.is_empty() || dev.is_empty() || test.is_empty() {
             return Err(anyhow!("no sentences for training, tuning or testing"));
         }
-        let mut has_several_roots = false;
-        for sentence in &train {
-            has_several_roots |= sentence.tree()?.root_words().count() > 1;
-        }
+        let has_several_roots = has_several_roots(&train)?;
         let [train, dev, test] = [(train, cut.train), (dev, cut.test), (test, cut.test)]
             .map(|(sentences, words)| spaced(sentences, words));
         Ok(Split { train, dev, test, has_several_roots })
@@ -197,6 +199,17 @@ impl Data {
         Ok([train, dev, test])
     }
 
+    /// Returns the training and tuning sentences of a treebank. Its test file is not read.
+    pub(crate) fn without_test(&self, treebank: &str, cut: Cut) -> Result<Split> {
+        let (train, dev) = self.learning(treebank)?;
+        if train.is_empty() || dev.is_empty() {
+            return Err(anyhow!("no sentences of {treebank} for training or tuning"));
+        }
+        let has_several_roots = has_several_roots(&train)?;
+        let (train, dev) = (spaced(train, cut.train), spaced(dev, cut.test));
+        Ok(Split { train, dev, test: Vec::new(), has_several_roots })
+    }
+
     /// Returns the sentences of the training file.
     pub(crate) fn train(&self, treebank: &str) -> Result<Vec<Sentence>> {
         self.file(treebank, "train")
@@ -214,6 +227,16 @@ impl Data {
             .ok_or_else(|| anyhow!("no {part} file of {treebank} in {}", self.folder.display()))?;
         read(&path)
     }
+}
+
+/// Returns `true` if a tree has several roots.
+fn has_several_roots(sentences: &[Sentence]) -> Result<bool> {
+    for sentence in sentences {
+        if sentence.tree()?.root_words().count() > 1 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Reads all non-empty sentences of a file.

@@ -13,6 +13,7 @@ mod audit;
 mod clock;
 mod data;
 mod decoder;
+mod higher_order;
 mod lab;
 mod page;
 mod supervised;
@@ -34,6 +35,7 @@ struct Arguments {
 enum Experiment {
     Annotation(annotation::Arguments),
     Audit(audit::Arguments),
+    HigherOrder(higher_order::Arguments),
     Supervised(supervised::Arguments),
     WeakSupervision(weak::Arguments),
 }
@@ -42,6 +44,7 @@ fn main() -> Result<()> {
     match Arguments::parse().experiment {
         Experiment::Annotation(arguments) => annotation::run(&arguments),
         Experiment::Audit(arguments) => audit::run(&arguments),
+        Experiment::HigherOrder(arguments) => higher_order::run(&arguments),
         Experiment::Supervised(arguments) => supervised::run(&arguments),
         Experiment::WeakSupervision(arguments) => weak::run(&arguments),
     }

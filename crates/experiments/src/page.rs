@@ -190,9 +190,12 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
+    /// Columns of a table of findings.
+    pub(crate) const COLUMNS: [&str; 4] = ["finding", "in the paper", "here", "verdict"];
+
     /// Formats a table of findings.
     pub(crate) fn table(findings: &[Finding]) -> String {
-        let mut table = Table::of_text(&["finding", "in the paper", "here", "verdict"]);
+        let mut table = Table::of_text(&Self::COLUMNS);
         findings.iter().for_each(|finding| table.row(&finding.row()));
         table.text().to_owned()
     }

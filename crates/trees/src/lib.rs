@@ -175,6 +175,7 @@
 //!   matrix-tree theorem.
 //! - R. McDonald, G. Satta (2007). On the complexity of non-projective data-driven dependency
 //!   parsing.
+//! - R. McDonald, F. Pereira (2006). Online learning of approximate dependency parsing algorithms.
 //! - D. A. Smith, N. A. Smith (2007). Probabilistic models of nonprojective dependency trees.
 //! - D. A. Smith, J. Eisner (2007). Bootstrapping feature-rich dependency parsers with entropic
 //!   priors.
@@ -199,6 +200,7 @@ pub mod factors;
 mod feasible;
 mod graph;
 mod higher_order;
+mod hill_climbing;
 mod information;
 mod labelled;
 mod matrix;
@@ -230,6 +232,7 @@ pub use higher_order::{
     SecondOrderDistribution, second_order_argmax_with, second_order_log_partition_with,
     second_order_marginals_with,
 };
+pub use hill_climbing::hill_climb;
 pub use labelled::{LabelledArcMatrix, LabelledTree, LabelledTreeDistribution, ScoredLabelledTree};
 pub use matrix::ArcMatrix;
 pub use moments::{Border, MomentMatch, MomentOptions, fit_marginals};
