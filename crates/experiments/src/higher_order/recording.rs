@@ -75,7 +75,9 @@ fn load() -> f64 {
 
 /// Returns year, month and day of a day after 1970-01-01, in the Gregorian calendar.
 fn date(days: u64) -> (u64, u64, u64) {
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut rest = days;
     let mut year = 1970;
     while rest >= 365 + u64::from(is_leap(year)) {
