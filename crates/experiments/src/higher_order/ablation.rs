@@ -1,4 +1,4 @@
-//! What each ingredient of the default parser brings.
+//! Ablation of the default parser: the gain of each ingredient.
 
 use std::fmt;
 use std::fs;
