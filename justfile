@@ -32,7 +32,7 @@ ci:
 
 # benchmarks with their ratios, in the terminal
 bench *ARGS:
-    cargo bench -p tutte-trees {{ARGS}}
+    cargo bench -p tutte-trees --features benchmarks {{ARGS}}
 
 # the tables of all benchmarks, or of inference, treebank, scaling, weak-speed or parser, written to docs/results
 record-benchmarks *WHICH:
