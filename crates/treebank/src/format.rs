@@ -41,7 +41,8 @@ impl Format {
     /// 5. column 4 of every word is `_` or a universal part of speech (of either version): CoNLL-U;
     ///    otherwise CoNLL-X.
     ///
-    /// A [`Reader`](crate::Reader) calls this until a sentence gives an answer.
+    /// A [`Reader`](crate::Reader) asks this until a sentence gives an answer. If it would come to rule 5, and the
+    /// name of its file ends in `.conllu`, perhaps compressed, the format is CoNLL-U.
     ///
     /// ```
     /// use tutte_treebank::Format;
@@ -52,6 +53,11 @@ impl Format {
     /// assert_eq!(Format::recognise("not a treebank\n"), None);
     /// ```
     pub fn recognise(sentence: &str) -> Option<Format> {
+        Self::recognise_in(sentence, "")
+    }
+
+    /// Recognises the format of a sentence in a file of this name, see [`recognise`](Self::recognise).
+    pub(crate) fn recognise_in(sentence: &str, file: &str) -> Option<Format> {
         let sentence = sentence.strip_prefix('\u{feff}').unwrap_or(sentence);
         let mut words = 0;
         let mut has_comment = false;
@@ -80,9 +86,11 @@ impl Format {
         if words == 0 {
             return None;
         }
+        let stem = [".gz", ".zst"].iter().find_map(|ending| file.strip_suffix(ending));
+        let is_called_conllu = stem.unwrap_or(file).ends_with(".conllu");
         let is_conllu = has_comment
             || has_dash_or_dot
-            || (!has_phead && (has_deps || has_misc || is_universal));
+            || (!has_phead && (has_deps || has_misc || is_universal || is_called_conllu));
         Some(if is_conllu { Format::ConllU } else { Format::ConllX })
     }
 }

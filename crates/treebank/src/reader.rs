@@ -151,11 +151,11 @@ impl<R: Read> Reader<R> {
         };
         let line = self.buffer.line;
         let text = self.buffer.take(block.bytes, block.lines)?;
-        if self.format.is_none() {
-            self.format = Format::recognise(text);
-        }
         sentence.text.clear();
         sentence.text.push_str(text);
+        if self.format.is_none() {
+            self.format = Format::recognise_in(&sentence.text, &self.buffer.name);
+        }
         sentence.parse_text(self.format, &self.buffer.name, line)?;
         Ok(true)
     }

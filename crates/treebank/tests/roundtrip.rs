@@ -275,6 +275,16 @@ fn formats_are_recognised_by_the_documented_rules() {
     assert_eq!(Format::recognise(&line("1", "N", "_", "_")), x);
     assert_eq!(Format::recognise(&line("1", "N", "_", "_  ").replace('\n', "\r\n")), x);
     assert_eq!(Format::recognise("# c\n"), None);
+    // In doubt, the name of the file decides.
+    for (file, format) in [("a.conllu", u), ("b/a.conllu.gz", u), ("a.conll", x), ("conllu", x)] {
+        let text = line("1", "N", "_", "_");
+        let mut reader = Reader::with_options(text.as_bytes(), &Options::default().with_name(file));
+        assert_eq!(reader.next().map(|sentence| sentence.unwrap().format()), format, "{file}");
+    }
+    let phead = line("1", "NOUN", "0", "ROOT");
+    let named = Options::default().with_name("a.conllu");
+    let mut reader = Reader::with_options(phead.as_bytes(), &named);
+    assert_eq!(reader.next().map(|sentence| sentence.unwrap().format()), x);
     for (name, format) in [("CoNLL-U", u), ("conllx", x), ("conll2007", x)] {
         assert_eq!(name.parse::<Format>().ok(), format);
     }

@@ -138,6 +138,21 @@ fn what_looks_like_a_format_but_is_read_as_text_has_a_note_with_the_option() {
 }
 
 #[test]
+fn what_convert_calls_conllu_is_conllu() {
+    let folder = folder("named");
+    let old = "1\tLys\t_\tN\tNC\t_\t2\tsubj\t_\t_\n2\tslukkes\t_\tV\tVA\t_\t0\tROOT\t_\t_\n\n";
+    fs::write(folder.join("old.conll"), old).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = tutte().args(arguments).current_dir(&folder).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", said(&output));
+        output
+    };
+    run(&["convert", "-q", "old.conll", "new.conllu", "--to", "conllu"]);
+    let parsed = run(&["parse", "-q", "--probs", "new.conllu"]);
+    assert!(String::from_utf8_lossy(&parsed.stdout).contains("HeadProb="));
+}
+
+#[test]
 fn a_nul_byte_never_becomes_part_of_a_word() {
     let output = piped(&["parse", "-q"], b"The tea\0 is \0 hot.\n");
     assert!(output.status.success());
