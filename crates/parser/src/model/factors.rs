@@ -271,10 +271,9 @@ mod tests {
         ArcMatrix::from_fn(4, |head, modifier| ((7 * head + 3 * modifier) % 5) as f64 - 2.0)
     }
 
-    /// Returns the default templates and two of crossing arcs.
+    /// Returns the default templates, which have all families.
     fn all_families() -> FactorSet {
-        let crossings = "crossing m.upos s.upos\ncrossing m.guide s.label\n";
-        FactorSet::parse(&format!("{}{crossings}", FactorSet::standard())).unwrap()
+        FactorSet::standard()
     }
 
     fn refined(model: &FactorModel, scores: &ArcMatrix, tree_set: TreeSet) -> ArcMatrix {

@@ -292,13 +292,15 @@ pub(super) fn with_untrained_second_pass(
             arcs: clusters::untrained(templates, index, options),
             threshold: second.threshold,
             transition,
-            factors: factors.map(|FactorOptions { templates, bits, iterations }| {
-                FactorModel::new(
-                    templates.clone(),
-                    (*bits).min(options.bits.saturating_sub(2)).max(4),
-                    *iterations,
-                )
-            }),
+            factors: factors
+                .map(|FactorOptions { templates, bits, iterations }| {
+                    FactorModel::new(
+                        templates.of_trees(options.tree_set),
+                        (*bits).min(options.bits.saturating_sub(2)).max(4),
+                        *iterations,
+                    )
+                })
+                .filter(|factors| !factors.features.is_empty()),
         }),
         labels,
         ..model
