@@ -38,6 +38,8 @@ TREEBANKS = [
     ("conllx/dutch", "Dutch (CoNLL-X)"),
     ("conll2007/spanish", "Spanish (CoNLL 2007)"),
 ]
+# Converted files have no comments, by which they would be recognised.
+FORMAT = ("--format", "conllu")
 # Most that the calibration error may grow if there is no development file.
 ALLOWED = 0.015
 
@@ -113,10 +115,10 @@ def measure(tutte, folder, treebank, known):
 
     def trained(name, *options):
         model, system = folder / f"{name}.tutte", folder / f"{name}.conllu"
-        tutte.train(train, model, "-j", 2, "--preset", "fast", *options)
+        tutte.train(train, model, "-j", 2, "--preset", "fast", *FORMAT, *options)
         about = json.loads(run(tutte.program, "info", "--json", model).output)
-        tutte.parse(model, test, system, "--tags", "file", "--probs")
-        report = tutte.eval(test, system)
+        tutte.parse(model, test, system, "--tags", "file", "--probs", *FORMAT)
+        report = tutte.eval(test, system, *FORMAT)
         return {
             "set": about["tree_set"],
             "temperature": about["temperature"],
@@ -201,11 +203,12 @@ def main():
     add_only(parser, names)
     parser.add_argument("--without-dev", action="store_true",
                         help="train without a dev file only; the other numbers are those of the page")
+    parser.add_argument("--program", type=Path, metavar="FILE", help="use this program instead of building one")
     options = parsed(parser)
     found = numbers_of(options.output) if options.only or options.without_dev else {}
     if options.without_dev and not set(chosen(names, options)) <= set(found):
         sys.exit("--without-dev needs a page with all numbers of these treebanks; name it with --output")
-    tutte = Tutte()
+    tutte = Tutte(options.program)
     for treebank in chosen(names, options):
         known = found[treebank] if options.without_dev else None
         with tempfile.TemporaryDirectory() as folder:

@@ -23,10 +23,13 @@ TREEBANKS = [
     ("ud/french-partut", "conllu", "French ParTUT"),
     ("ud/english-partut", "conllu", "English ParTUT"),
     ("conllx/danish", "conll", "Danish (CoNLL-X)"),
+    ("conllx/dutch", "conll", "Dutch (CoNLL-X)"),
     ("ud/dutch-lassysmall", "conllu", "Dutch LassySmall"),
     ("ud/portuguese-bosque", "conllu", "Portuguese Bosque"),
     ("ud/english-ewt", "conllu", "English EWT"),
 ]
+# Converted files have no comments, by which they would be recognised.
+FORMAT = ("--format", "conllu")
 PRESETS = ["fast", "default"]
 # The treebank of the ablation, and its trials: name, options, and families that are left out.
 ABLATION = "ud/gothic-proiel"
@@ -49,19 +52,26 @@ class Lab:
         OUTCOMES.parent.mkdir(exist_ok=True)
         OUTCOMES.write_text(json.dumps(self.outcomes, indent=1))
 
-    def files(self, treebank):
-        ending = next(ending for folder, ending, _ in TREEBANKS if folder == treebank)
+    def files(self, treebank, folder):
+        """Returns the training, dev and test files as CoNLL-U, which has room for probabilities."""
+        ending = next(ending for name, ending, _ in TREEBANKS if name == treebank)
         files = [DATA / treebank / f"{part}.{ending}" for part in ("train", "dev", "test")]
         need(files[0], files[2])
-        return files
+        if ending == "conllu":
+            return files
+        converted = [folder / f"{file.stem}.conllu" for file in files]
+        for file, to in zip(files, converted):
+            if file.is_file():
+                self.tutte.convert(file, to)
+        return converted
 
     def trained(self, folder, name, files, preset, *options):
         """Trains a model, parses the test file, and returns the output and the resources."""
         train, dev, test = files
         model, system = folder / f"{name}.tutte", folder / f"{name}.conllu"
         held_out = ["--dev", dev] if dev.is_file() else ["--no-dev"]
-        took = self.tutte.train(train, model, "-j", 2, "--preset", preset, *held_out, *options)
-        self.tutte.parse(model, test, system, "--tags", "file", "--probs")
+        took = self.tutte.train(train, model, "-j", 2, "--preset", preset, *FORMAT, *held_out, *options)
+        self.tutte.parse(model, test, system, "--tags", "file", "--probs", *FORMAT)
         if self.is_busy:
             return system, {}
         speed = self.tutte.bench(model, test, REPEATS)["fastest_words_per_second"]
@@ -69,7 +79,7 @@ class Lab:
 
     def compared(self, gold, first, second):
         """Returns the scores of two outputs, and the p-values of their difference."""
-        report = json.loads(run(self.tutte.program, "eval", "-q", "--json", gold, first, second).output)
+        report = json.loads(run(self.tutte.program, "eval", "-q", "--json", gold, first, second, *FORMAT).output)
         scores = [
             {"UAS": 100 * it["metrics"]["UAS"]["f1"], "LAS": 100 * it["metrics"]["LAS"]["f1"],
              "ECE": it["calibration"]["ece"]["value"],
@@ -83,9 +93,9 @@ class Lab:
         name = f"{treebank} {preset}"
         if name in self.outcomes:
             return
-        files = self.files(treebank)
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
+            files = self.files(treebank, folder)
             without, cost = self.trained(folder, "without", files, preset, "--factors", "none")
             with_factors, cost_with = self.trained(folder, "with", files, preset)
             scores, p = self.compared(files[2], without, with_factors)
@@ -93,7 +103,7 @@ class Lab:
 
     def ablation(self):
         """Compares sets of factors on the dev file. The models choose their passes on it, so it flatters all of them."""
-        train, dev, _ = self.files(ABLATION)
+        train, dev, _ = self.files(ABLATION, None)
         trials = [("no factors", ["--factors", "none"])]
         trials += [(f"{n} iterations" if n > 1 else "1 iteration", ["--factor-iterations", n]) for n in ITERATIONS]
         trials += [(f"without {family}", None) for family in FAMILIES]
@@ -180,15 +190,16 @@ def main():
     names = [folder for folder, _, _ in TREEBANKS]
     add_only(parser, names)
     parser.add_argument("--program", type=Path, metavar="FILE", help="use this program instead of building one")
+    parser.add_argument("--preset", action="append", choices=PRESETS, help="measure this preset only; repeatable")
     parser.add_argument("--busy", action="store_true", help="the machine is busy: measure no times")
     options = parsed(parser)
     lab = Lab(Tutte(options.program), options.busy)
     for treebank in chosen(names, options):
-        for preset in PRESETS:
+        for preset in options.preset or PRESETS:
             lab.with_and_without(treebank, preset)
             if options.output:
                 options.output.write_text("\n".join(report(lab.outcomes)[0]) + "\n")
-    if ABLATION in chosen(names, options):
+    if ABLATION in chosen(names, options) and not options.preset:
         lab.ablation()
     lines, missed = report(lab.outcomes)
     finish(lines, options.output, missed)

@@ -215,8 +215,9 @@ def main():
     parser = argument_parser(__doc__)
     names = [it[0] for it in TREEBANKS]
     add_only(parser, names)
+    parser.add_argument("--program", type=Path, metavar="FILE", help="use this program instead of building one")
     options = parsed(parser)
-    tutte = Tutte()
+    tutte = Tutte(options.program)
     found = {}
     for name in chosen(names, options):
         with tempfile.TemporaryDirectory() as folder:
