@@ -1,4 +1,4 @@
-//! What a finished run says: beliefs, expectations, the Bethe log Z, trees.
+//! Answers of a finished run: beliefs, expectations, the Bethe log Z, trees.
 
 use super::algebra::bounded;
 use super::graph::{FAMILIES, FactorGraph, FactorId, Kind};

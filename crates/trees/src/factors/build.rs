@@ -8,7 +8,7 @@ use super::no_crossing::crosses;
 use crate::Error;
 use crate::matrix::is_number;
 
-/// What several modifiers with the same label cost.
+/// The cost of several modifiers with the same label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     /// At most one.

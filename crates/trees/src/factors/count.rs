@@ -22,7 +22,7 @@
 use super::algebra::{Algebra, log_odds, share};
 use super::family::{Family, Scratch, Starts};
 
-/// What a count costs.
+/// The cost of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     ExactlyOne,

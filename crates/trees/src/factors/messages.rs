@@ -27,7 +27,7 @@ pub struct Messages {
     sums: Vec<f64>,
     /// Score of each cell and all messages but TREE's: the log-odds that TREE receives.
     pub(super) local: Vec<f64>,
-    /// The same with TREE's message: the log-odds of the belief.
+    /// That sum with TREE's message: the log-odds of the belief.
     pub(super) total: Vec<f64>,
     pub(super) beliefs: Vec<f64>,
     previous: Vec<f64>,

@@ -197,7 +197,7 @@ impl<'a> Linear<'a> {
     }
 }
 
-/// The same sums in logarithms, from all pairs of heads: N, then Σ β without each head.
+/// These sums in logarithms, from all pairs of heads: N, then Σ β without each head.
 fn enumerate(
     algebra: Algebra,
     own: Side<'_>,

@@ -17,7 +17,7 @@ use super::messages::{Messages, zeros};
 use super::options::{Options, Schedule};
 use crate::{ArcMatrix, Error};
 
-/// What an adjoint pass needs of the iterations that were recorded.
+/// The parts of recorded iterations that an adjoint pass needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tape {
     is_recorded: bool,

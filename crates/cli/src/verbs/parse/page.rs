@@ -184,7 +184,7 @@ impl Tally {
         self.untagged += usize::from(result.is_untagged);
         self.familiarity += result.familiarity.clone();
         self.contradictions += usize::from(result.contradiction.is_some());
-        self.no_trees = self.no_trees.map(|n| n + usize::from(result.is_no_tree));
+        self.no_trees = self.no_trees.map(|n| n + usize::from(result.not_a_tree));
         self.open_heads = self.open_heads.map(|n| n + result.open_heads);
         let is_repaired = matches!(result.repair, Repair::Certified | Repair::Uncertified);
         // The limits of the model are no wish of the user's, so nothing is reported of them.

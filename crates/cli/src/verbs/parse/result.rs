@@ -33,7 +33,7 @@ pub(crate) struct ParseResult {
     /// Why the sentence was not parsed.
     pub(super) contradiction: Option<Error>,
     /// The heads do not form a tree.
-    pub(super) is_no_tree: bool,
+    pub(super) not_a_tree: bool,
     /// Number of heads that are left open.
     pub(super) open_heads: usize,
     /// Effect of --at-most-one.
@@ -63,7 +63,7 @@ impl ParseResult {
         Self {
             done,
             contradiction: None,
-            is_no_tree: false,
+            not_a_tree: false,
             open_heads: 0,
             repair: Repair::None,
             is_untagged: false,
@@ -239,7 +239,7 @@ impl<'a> Worker<'a> {
             Done::Sentence
         };
         Ok(ParseResult {
-            is_no_tree: !annotation.is_tree,
+            not_a_tree: !annotation.is_tree,
             open_heads: annotation.open_heads(),
             repair: annotation.repair,
             ..ParseResult::of(done)

@@ -1,4 +1,4 @@
-//! What a tagger learns from the probabilities of a teacher.
+//! Tests of taggers that learn from the probabilities of a teacher.
 
 use super::*;
 

@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// What the student forbids costs nothing, instead of infinitely much.
+/// Arcs that the student forbids cost nothing, instead of infinitely much.
 #[test]
 fn arcs_that_the_student_forbids_are_left_out() {
     let mut student = LabelledArcMatrix::zeros(2, 2);
