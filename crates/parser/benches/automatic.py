@@ -17,7 +17,7 @@ from program import (
     DATA, Tutte, add_only, argument_parser, chosen, environment, finish, missed_lines, need, parsed, run, table, words,
 )
 
-# Folder and name.
+# Folder, with a language where it has several, and name.
 TREEBANKS = [
     ("ud/english-partut", "English ParTUT"),
     ("ud/turkish-imst", "Turkish IMST"),
@@ -37,6 +37,7 @@ TREEBANKS = [
     ("conllx/danish", "Danish (CoNLL-X)"),
     ("conllx/dutch", "Dutch (CoNLL-X)"),
     ("conll2007/spanish", "Spanish (CoNLL 2007)"),
+    ("parallel/danish-english-cdt:en", "English CDT"),
 ]
 # Converted files have no comments, by which they would be recognised.
 FORMAT = ("--format", "conllu")
@@ -95,8 +96,10 @@ def other_set(tree_set):
 def parts(tutte, treebank, folder):
     """Returns the training, dev and test files of a treebank as CoNLL-U."""
     found = {}
+    name, _, language = treebank.partition(":")
     for part in ("train", "dev", "test"):
-        conllu, conllx = (DATA / treebank / f"{part}.{ending}" for ending in ("conllu", "conll"))
+        stem = f"{part}.{language}" if language else part
+        conllu, conllx = (DATA / name / f"{stem}.{ending}" for ending in ("conllu", "conll"))
         if conllu.is_file():
             found[part] = conllu
         elif conllx.is_file():
@@ -171,7 +174,7 @@ def report(found):
         "rest is the dev file. The preset is `fast`.",
         "",
         *environment(),
-        "- each row has the day it was recorded; before 2026-11-19 the preset had no factors",
+        "- each row has the day it was recorded",
         "",
         "## Temperature without development data",
         "",
